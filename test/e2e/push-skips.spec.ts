@@ -52,7 +52,7 @@ describe('push and pull', () => {
           'sent 5 files (45 B, 37 B over the wire), 0 unchanged.',
           'left out 3 files: 3 named by .gitignore; --verbose lists them.',
           'skipped 6:',
-          '  fifo: is no regular file',
+          '  fifo: is not a regular file',
           '  large.txt: is too large: 1.0 kB; the limit is 1.0 kB',
           '  latin1.txt: is binary: it has NUL bytes or is not UTF-8',
           '  link: is a link, and links are not followed',
@@ -104,7 +104,7 @@ describe('push and pull', () => {
         await put(folder, { '.env': 'KEY=2' });
         const { out } = await desk.push(folder, ...flags);
         expect(out).toContain(
-          '  .env: was sent before, and stays in the Cloud as it was then until it is deleted there',
+          '  .env: was sent before; that version stays in the Cloud until it is deleted there',
         );
         expect(await desk.cloud()).toEqual({ '/p/.env': 'KEY=1', '/p/a.txt': 'a' });
       },

@@ -31,14 +31,14 @@ export function planCreateFile(roots: PathFinder, args: unknown, maxFileBytes: n
   if (typeof path !== 'string') throw new WorkspaceFault('InvalidPath', 'The path is missing.');
   const located = roots.locate(path);
   if (typeof content !== 'string')
-    throw new WorkspaceFault('WriteFailed', 'The content is missing or is no text.');
+    throw new WorkspaceFault('WriteFailed', 'The content is missing or is not text.');
   if (overwrite != null && typeof overwrite !== 'boolean') {
     throw new WorkspaceFault('WriteFailed', 'overwrite is neither true nor false.');
   }
   if (!content.isWellFormed()) {
     throw new WorkspaceFault(
       'WriteFailed',
-      'The content is no valid Unicode: it has a lone surrogate. Nothing was written.',
+      'The content is not valid Unicode: it has a lone surrogate. Nothing was written.',
     );
   }
   const text = normalizeText(content);
@@ -61,12 +61,12 @@ export function planCreateFile(roots: PathFinder, args: unknown, maxFileBytes: n
 }
 
 /** The file has changed since the user decided about it. */
-export class OtherFileThere extends WorkspaceFault {
+export class FileChangedSinceApproval extends WorkspaceFault {
   constructor() {
     super(
       'FileExists',
-      'The file was changed after its replacement was approved, so it was left as it is. ' +
-        'Look at what it holds now, and call again where it is still to be replaced.',
+      'The file was changed after its replacement was approved, so it was not replaced. ' +
+        'Read it, and call again if its current content is to be replaced.',
     );
   }
 }
@@ -85,7 +85,7 @@ export function shownPath(roots: PathFinder, args: unknown): ShownPath {
   if (typeof path !== 'string') return { path: '', docPath: null };
   try {
     const located = roots.locate(path);
-    return { path: located.asked, docPath: docPathOf(located) };
+    return { path: located.requested, docPath: docPathOf(located) };
   } catch {
     return { path: toForwardSlashes(path).toWellFormed(), docPath: null };
   }

@@ -7,7 +7,7 @@ import { fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
 import { docPathOf } from '../disk/located-path.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import type { OpenBuffers } from '../write-patch/open-buffers.js';
-import { type CreateFilePlan, OtherFileThere } from './create-file-plan.js';
+import { type CreateFilePlan, FileChangedSinceApproval } from './create-file-plan.js';
 
 /** The unsaved text of an open file, as it would be saved. */
 export interface DirtyBuffer {
@@ -66,10 +66,10 @@ export async function replaceBuffer(
 ): Promise<void> {
   const docPath = docPathOf(located);
   if (before.bytes.equals(bytes)) return;
-  if (seen !== undefined && seen !== before.sha256) throw new OtherFileThere();
+  if (seen !== undefined && seen !== before.sha256) throw new FileChangedSinceApproval();
   if (await buffers.apply!(docPath, before.sha256, bytes)) return;
   const now = await buffers.read!(docPath);
   if (now && sha256(now.bytes) === before.sha256)
     throw new WorkspaceFault('WriteFailed', 'The editor did not take the new text; nothing was changed.');
-  throw new OtherFileThere();
+  throw new FileChangedSinceApproval();
 }

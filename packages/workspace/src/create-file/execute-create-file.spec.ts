@@ -50,14 +50,14 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       [true, ['a']],
     ])(
       'a replacement, and keeps what it replaces beside it, unless the Cloud has it: %s',
-      async (isHeld, left) => {
+      async (isInCloud, left) => {
         await disk.writeFile(join(folder.root, 'a'), 'old');
-        const ledger = { isHeld: () => isHeld } as unknown as FolderLedger;
+        const ledger = { isInCloud: () => isInCloud } as unknown as FolderLedger;
         await create({ path: 'a', content: 'x', overwrite: true }, {}, { ledger });
         expect([await tree(), await read('a'), await read(left.at(-1)!)]).toEqual([
           left,
           'x',
-          isHeld ? 'x' : 'old',
+          isInCloud ? 'x' : 'old',
         ]);
       },
     );

@@ -13,13 +13,13 @@ import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import {
   type CreateFilePlan,
   failureOf,
-  OtherFileThere,
+  FileChangedSinceApproval,
   planCreateFile,
   shownPath,
   succeededCreate,
 } from './create-file-plan.js';
 import { dirtyBuffer, replaceBuffer } from './create-in-buffer.js';
-import { placePlan, refuseHidden } from './place-plan.js';
+import { planOnDisk, refuseHidden } from './locate-on-disk.js';
 
 /** Attempts of a write if another process changes its target meanwhile. */
 const MAX_ATTEMPTS = 3;
@@ -45,12 +45,12 @@ export async function executeCreateFile(
     for (let attempt = 1; ; attempt++) {
       try {
         return succeededCreate({
-          ...{ path: plan.located.asked, docPath: docPathOf(plan.located) },
+          ...{ path: plan.located.requested, docPath: docPathOf(plan.located) },
           ...{ sizeBytes: plan.bytes.length, sha256: hash },
           ...(await writePlan(context, plan, hash, { log, seen })),
         });
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !wasOvertaken(plan, error)) throw error;
+        if (attempt === MAX_ATTEMPTS || !isRetryable(plan, error)) throw error;
       }
     }
   } catch (error) {
@@ -68,12 +68,12 @@ function hashContent(fs: FileSystem, plan: CreateFilePlan): string {
 }
 
 /** With overwrite, a file that appeared meanwhile is replaced. A folder that vanished is created again. */
-function wasOvertaken(plan: CreateFilePlan, error: unknown): boolean {
-  if (!(error instanceof WorkspaceFault) || error instanceof OtherFileThere) return false;
+function isRetryable(plan: CreateFilePlan, error: unknown): boolean {
+  if (!(error instanceof WorkspaceFault) || error instanceof FileChangedSinceApproval) return false;
   return (plan.overwrite && error.code === 'FileExists') || errnoOf(error.cause) === 'ENOENT';
 }
 
-interface HowToWrite {
+interface WriteOptions {
   log: WriteLog | undefined;
   seen: string | null | undefined;
 }
@@ -89,13 +89,13 @@ async function writePlan(
   context: PatchContext,
   asked: CreateFilePlan,
   sha256: string,
-  how: HowToWrite,
+  options: WriteOptions,
 ): Promise<Written> {
   const { buffers, fs = realFileSystem } = context;
-  const plan = await placePlan(context, asked);
+  const plan = await planOnDisk(context, asked);
   const buffer = await dirtyBuffer(context, plan);
   if (buffer) {
-    await replaceBuffer(buffers!, plan, buffer, how.seen);
+    await replaceBuffer(buffers!, plan, buffer, options.seen);
     return { replaced: true, isUnsaved: true };
   }
   const walked = await ensureDirectory(fs, plan.located.root.directory, plan.folder);
@@ -103,7 +103,7 @@ async function writePlan(
     const existing = await statFile(fs, walked.directory, plan.name);
     if (existing && !plan.overwrite) throw fileExists();
     const { hasLostAttributes } = await stageAndCommit(context, walked.directory, {
-      ...{ ...how, plan, sha256, existing },
+      ...{ ...options, plan, sha256, existing },
     });
     return { replaced: existing !== null, hasLostAttributes };
   } catch (error) {
@@ -117,7 +117,7 @@ async function writePlan(
 async function stageAndCommit(
   context: PatchContext,
   directory: SafeDirectory,
-  write: HowToWrite & { plan: CreateFilePlan; sha256: string; existing: FileStat | null },
+  write: WriteOptions & { plan: CreateFilePlan; sha256: string; existing: FileStat | null },
 ): Promise<StagedFile> {
   const { fs = realFileSystem } = context;
   const { plan, sha256, existing, log, seen } = write;
@@ -126,7 +126,7 @@ async function stageAndCommit(
   await log?.intend([
     {
       root: plan.located.root.directory,
-      path: plan.located.asked,
+      path: plan.located.requested,
       docPath: docPathOf(plan.located),
       segments: [...plan.located.segments],
       tempName,
@@ -147,7 +147,7 @@ async function stageAndCommit(
     await staged.discard();
     throw error;
   }
-  await staged.commit(() => makeWay(context, directory, plan, { sha256, seen }));
+  await staged.commit(() => checkReplaced(context, directory, plan, { sha256, seen }));
   return staged;
 }
 
@@ -155,18 +155,18 @@ async function stageAndCommit(
  * Checks the file right before it is replaced: staging waits for the disk, and an editor may save meanwhile. Content
  * that the Cloud does not have is kept under a second name.
  */
-async function makeWay(
+async function checkReplaced(
   { fs = realFileSystem, ledger, buffers }: PatchContext,
   directory: SafeDirectory,
   { located, name }: CreateFilePlan,
   { sha256, seen }: { sha256: string; seen: string | null | undefined },
 ): Promise<void> {
   // The user has started typing.
-  if (await buffers?.isDirty(docPathOf(located))) throw new OtherFileThere();
+  if (await buffers?.isDirty(docPathOf(located))) throw new FileChangedSinceApproval();
   const current = (await hashFile(fs, directory, name))?.sha256 ?? null;
   if (current === null || current === sha256) return;
-  if (seen !== undefined && seen !== current) throw new OtherFileThere();
-  if (ledger?.isHeld(docPathOf(located), current) === false) {
+  if (seen !== undefined && seen !== current) throw new FileChangedSinceApproval();
+  if (ledger?.isInCloud(docPathOf(located), current) === false) {
     await keepBeside(fs, directory, name);
   }
 }

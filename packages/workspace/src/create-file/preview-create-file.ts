@@ -6,7 +6,7 @@ import { openDirectory } from '../disk/open-directory.js';
 import { fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import { dirtyBuffer } from './create-in-buffer.js';
-import { placePlan, refuseHidden } from './place-plan.js';
+import { planOnDisk, refuseHidden } from './locate-on-disk.js';
 import { type CreateFilePlan, failureOf, planCreateFile, shownPath } from './create-file-plan.js';
 
 /** What a create would do, for the user's decision and for the match of `--allow` against `path`. */
@@ -37,7 +37,7 @@ export async function previewCreateFile(context: PatchContext, args: unknown): P
     const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
     const asked = planCreateFile(context.roots, args, maxFileBytes);
     await refuseHidden(context, asked);
-    const plan = await placePlan(context, asked);
+    const plan = await planOnDisk(context, asked);
     const existing = await currentText(context, plan, maxFileBytes);
     return {
       path: plan.located.path,

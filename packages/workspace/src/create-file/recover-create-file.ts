@@ -36,25 +36,25 @@ export async function recoverCreateFile(
   if (!intent) return { outcome: 'not_written' };
   try {
     const found = await findTraces(context.fs ?? realFileSystem, intent);
-    return await unlessHidden(context, intent, judge(context, intent, interrupted.committing, found));
+    return await withoutHiddenDetails(context, intent, judge(context, intent, interrupted.committing, found));
   } catch (error) {
     if (!(error instanceof WorkspaceFault)) throw error;
     const recovery = stopped(intent, `the place of its file has changed. ${error.message}`);
-    return unlessHidden(context, intent, recovery);
+    return withoutHiddenDetails(context, intent, recovery);
   }
 }
 
 /** The reason for `stopped` reveals the current file, so it is replaced for a file that must not be seen. */
-async function unlessHidden(
+async function withoutHiddenDetails(
   context: WorkspaceContext,
   intent: WriteIntent,
   recovery: CreateRecovery,
 ): Promise<CreateRecovery> {
-  const { docPath } = shownIn(intent);
+  const { docPath } = pathIn(intent);
   if (recovery.outcome !== 'stopped' || docPath === null) return recovery;
   const why = (await hiddenForCall(context, [docPath])).get(docPath);
   if (!why) return recovery;
-  return { ...recovery, result: failedCreate(shownIn(intent), 'FORBIDDEN', refusalText(why)) };
+  return { ...recovery, result: failedCreate(pathIn(intent), 'FORBIDDEN', refusalText(why)) };
 }
 
 /** What the disk shows of a write. */
@@ -99,7 +99,7 @@ function judge(
   if (found.isLinked || found.current === intent.sha256) {
     return {
       outcome: 'written',
-      result: succeededCreate({ ...intent, ...shownIn(intent), replaced: intent.previousSha256 !== null }),
+      result: succeededCreate({ ...intent, ...pathIn(intent), replaced: intent.previousSha256 !== null }),
     };
   }
   if (committing && !found.hasTemp) {
@@ -114,10 +114,10 @@ function judge(
 }
 
 function stopped(intent: WriteIntent, rest: string): CreateRecovery {
-  const result = failedCreate(shownIn(intent), 'WriteFailed', `${INTERRUPTED}; ${rest}`);
+  const result = failedCreate(pathIn(intent), 'WriteFailed', `${INTERRUPTED}; ${rest}`);
   return { outcome: 'stopped', result };
 }
 
-function shownIn({ path, docPath }: WriteIntent): ShownPath {
+function pathIn({ path, docPath }: WriteIntent): ShownPath {
   return { path, docPath };
 }

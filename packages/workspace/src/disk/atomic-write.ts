@@ -59,7 +59,7 @@ export class StagedFile {
     try {
       await directory.verify();
       handle = await fs.open(directory.entry(file.tempName), CREATE_FLAGS, file.replaces ? 0o600 : 0o666);
-      if (file.replaces) await staged.takeOver(handle, file.replaces);
+      if (file.replaces) await staged.applyAttributes(handle, file.replaces);
       await handle.writeFile(file.bytes);
       await handle.sync();
       await handle.close();
@@ -86,12 +86,12 @@ export class StagedFile {
    * @param beforeReplace runs right before a file is replaced; the file stays if it throws
    * @throws WorkspaceFault FileExists, WriteFailed, InvalidPath
    */
-  async commit(lastLook?: () => Promise<void>): Promise<void> {
+  async commit(beforeReplace?: () => Promise<void>): Promise<void> {
     try {
       await this.directory.verify();
       if (this.replaces) {
-        await this.followMode();
-        await lastLook?.();
+        await this.updateMode();
+        await beforeReplace?.();
         await this.renameIntoPlace();
       } else {
         await this.linkIntoPlace();
@@ -113,7 +113,7 @@ export class StagedFile {
   }
 
   /** The replaced file may have become executable since staging. */
-  private async followMode(): Promise<void> {
+  private async updateMode(): Promise<void> {
     const staged = await statFile(this.fs, this.directory, this.tempName);
     const current = await statFile(this.fs, this.directory, this.name);
     if (!staged || !current || staged.mode === current.mode) return;
@@ -121,7 +121,7 @@ export class StagedFile {
     try {
       // Attributes cannot be copied to a read-only file.
       await handle.chmod(0o600);
-      await this.takeOver(handle, current);
+      await this.applyAttributes(handle, current);
     } finally {
       await handle.close();
     }
@@ -136,13 +136,13 @@ export class StagedFile {
     this.isOpen = false;
   }
 
-  private async takeOver(handle: OpenFile, replaced: FileStat): Promise<void> {
+  private async applyAttributes(handle: OpenFile, replaced: FileStat): Promise<void> {
     const copied = await this.fs.copyAttributes?.(this.directory.entry(this.name), handle.fd);
     // Drops the set-user bit. An older mode must not widen the mask of the copied access control list.
     if (copied === true) return handle.chmod(Number((await handle.stat({ bigint: true })).mode) & 0o777);
-    await takeOwner(handle, replaced);
+    await copyOwner(handle, replaced);
     this.hasLostAttributes ||= copied === false;
-    await handle.chmod(copied === undefined ? replaced.mode : narrowed(replaced.mode));
+    await handle.chmod(copied === undefined ? replaced.mode : modeWithoutAcl(replaced.mode));
   }
 
   private async linkIntoPlace(): Promise<void> {
@@ -171,12 +171,12 @@ export class StagedFile {
 /**
  * The group bits of a file with an access control list are its mask. Without the list they could grant the group more.
  */
-function narrowed(mode: number): number {
+function modeWithoutAcl(mode: number): number {
   return mode & (0o707 | ((mode & 0o007) << 3));
 }
 
 /** Runs before chmod, because chown resets mode bits. Only root can change the owner, so a failure is ignored. */
-async function takeOwner(handle: OpenFile, replaced: FileStat): Promise<void> {
+async function copyOwner(handle: OpenFile, replaced: FileStat): Promise<void> {
   const { uid, gid } = await handle.stat({ bigint: true });
   if (Number(uid) !== replaced.uid || Number(gid) !== replaced.gid) {
     await handle.chown(replaced.uid, replaced.gid).catch(() => {});

@@ -22,14 +22,14 @@ done`;
 /** 'never': no cp of this system can copy attributes, and an earlier call has reported that. */
 export type Copied = boolean | 'never';
 
-let isTold = false;
+let isReported = false;
 
 /** A long-lived shell that runs cp. Spawning from this process for each write would be slow. */
 class Copier {
   private readonly waiting: ((copied: Copied) => void)[] = [];
   private readonly child: ChildProcess;
   private idle: NodeJS.Timeout | undefined;
-  isOver = false;
+  hasEnded = false;
 
   constructor(readonly path: string) {
     this.child = spawn('/bin/sh', ['-c', SCRIPT], {
@@ -42,8 +42,8 @@ class Copier {
     this.child.on('close', () => this.end());
     this.child.stdout!.on('data', (said: Buffer) => {
       for (const answer of said.toString('latin1').replaceAll('\n', ''))
-        this.waiting.shift()?.(answer === 'c' ? incapable() : answer === 'y');
-      if (this.waiting.length === 0) this.rest();
+        this.waiting.shift()?.(answer === 'c' ? reportOnce() : answer === 'y');
+      if (this.waiting.length === 0) this.startIdleTimer();
     });
   }
 
@@ -60,24 +60,24 @@ class Copier {
     return [this.child.stdin, this.child.stdout] as Socket[];
   }
 
-  private rest(): void {
+  private startIdleTimer(): void {
     for (const pipe of this.pipes) pipe.unref();
     this.idle = setTimeout(() => {
-      this.isOver = true;
+      this.hasEnded = true;
       this.child.stdin!.end();
     }, IDLE_MS).unref();
   }
 
   private end(): void {
-    this.isOver = true;
+    this.hasEnded = true;
     for (const answer of this.waiting.splice(0)) answer(false);
   }
 }
 
 /** Reports false for the first file only, so that a system without GNU cp does not warn at each write. */
-function incapable(): Copied {
-  const copied = isTold ? 'never' : false;
-  isTold = true;
+function reportOnce(): Copied {
+  const copied = isReported ? 'never' : false;
+  isReported = true;
   return copied;
 }
 
@@ -90,14 +90,14 @@ let copier: Copier | null = null;
  * any
  */
 export async function copyAttributes(from: string, fd: number): Promise<Copied> {
-  const [source, target] = [inAnyProcess(from), inAnyProcess(`/proc/self/fd/${fd}`)];
+  const [source, target] = [withProcessId(from), withProcessId(`/proc/self/fd/${fd}`)];
   if (source.includes('\n')) return false;
   const path = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter);
-  if (copier === null || copier.isOver || copier.path !== path) copier = new Copier(path);
+  if (copier === null || copier.hasEnded || copier.path !== path) copier = new Copier(path);
   return copier.copy(source, target);
 }
 
 /** A child process reaches this process's descriptors by its pid. */
-function inAnyProcess(path: string): string {
+function withProcessId(path: string): string {
   return path.replace(/^\/proc\/self\//, `/proc/${process.pid}/`);
 }

@@ -1,7 +1,7 @@
 import { foldCase } from '@patchbay/protocol';
 import type { FileSystem } from './file-system.js';
 import { openDirectory } from './open-directory.js';
-import { diskFault, errnoOf, RootGone, WorkspaceFault } from './workspace-fault.js';
+import { diskFault, errnoOf, RootMissing, WorkspaceFault } from './workspace-fault.js';
 import type { WorkspaceRoot } from './located-path.js';
 
 /** Names of a folder's entries by their case-folded form. */
@@ -20,8 +20,8 @@ export class FolderListings {
    * All local paths that match a docPath below a root, including names that differ only by case. If none matches, the
    * path at which the file would be created.
    */
-  async placesOf(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
-    const found = await this.reach(root, segments);
+  async candidatesOf(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
+    const found = await this.longestExisting(root, segments);
     return found.map((place) => [...place, ...segments.slice(place.length)]);
   }
 
@@ -29,10 +29,10 @@ export class FolderListings {
    * The longest existing part of a docPath below a root, in the spelling of the disk. Several results differ only by
    * case and have equal length.
    */
-  async reach(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
+  async longestExisting(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
     let found: string[][] = [[]];
     for (const segment of segments) {
-      const deeper = await this.deeperIn(root, found, segment);
+      const deeper = await this.childrenOf(root, found, segment);
       if (deeper.length === 0) return found;
       found = deeper;
     }
@@ -45,11 +45,11 @@ export class FolderListings {
    */
   async matches(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
     let found: string[][] = [[]];
-    for (const segment of segments) found = await this.deeperIn(root, found, segment);
+    for (const segment of segments) found = await this.childrenOf(root, found, segment);
     return found;
   }
 
-  private async deeperIn(
+  private async childrenOf(
     root: WorkspaceRoot,
     folders: readonly string[][],
     segment: string,
@@ -89,7 +89,7 @@ export class FolderListings {
 /** A component that is a file has nothing below it. */
 function unlessNoFolder(error: unknown): null {
   const isNoFolder = error instanceof WorkspaceFault && error.code === 'DirectoryCreateFailed';
-  if (isNoFolder && !(error instanceof RootGone)) {
+  if (isNoFolder && !(error instanceof RootMissing)) {
     const errno = errnoOf(error.cause);
     if (errno === null || errno === 'ENOTDIR') return null;
   }

@@ -7,12 +7,12 @@ export const FILES_AT_ONCE = 8;
  */
 export async function inParallel<T>(
   items: AsyncIterable<T> | Iterable<T>,
-  hands: number,
+  concurrency: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   let failed = false;
-  const hand = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (!failed) {
       try {
         const next = await source.next();
@@ -24,7 +24,7 @@ export async function inParallel<T>(
       }
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: hands }, hand));
+  const ends = await Promise.allSettled(Array.from({ length: concurrency }, worker));
   const fault = ends.find((end) => end.status === 'rejected');
   if (fault) throw fault.reason;
 }

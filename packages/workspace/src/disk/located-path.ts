@@ -16,7 +16,7 @@ export interface LocatedPath {
   /** The workspace path `<root name>/<path below it>`, in the spelling of the disk as far as known. */
   readonly path: string;
   /** The normalized path as the caller gave it, with or without the root's name. */
-  readonly asked: string;
+  readonly requested: string;
 }
 
 /** The key of a file in the Cloud and in all tools. */

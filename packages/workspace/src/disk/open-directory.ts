@@ -2,7 +2,7 @@ import type { FileSystem } from './file-system.js';
 import { HandleDirectory } from './handle-directory.js';
 import { PathDirectory } from './path-directory.js';
 import type { SafeDirectory } from './safe-directory.js';
-import { diskFault, errnoOf, RootGone, WorkspaceFault } from './workspace-fault.js';
+import { diskFault, errnoOf, RootMissing, WorkspaceFault } from './workspace-fault.js';
 
 /** The opened folder of a file. */
 export interface WalkedDirectory {
@@ -23,13 +23,13 @@ export async function ensureDirectory(
   segments: readonly string[],
 ): Promise<WalkedDirectory> {
   const opened: SafeDirectory[] = [await openRoot(fs, root)];
-  const made: { parent: SafeDirectory; name: string }[] = [];
+  const created: { parent: SafeDirectory; name: string }[] = [];
   const walked = {
     get directory() {
       return opened.at(-1)!;
     },
     undo: async () => {
-      for (const { parent, name } of made.reverse()) await fs.rmdir(parent.entry(name)).catch(() => {});
+      for (const { parent, name } of created.reverse()) await fs.rmdir(parent.entry(name)).catch(() => {});
     },
     close: async () => {
       for (const directory of opened.splice(0)) await directory.close();
@@ -39,8 +39,8 @@ export async function ensureDirectory(
     for (const name of segments) {
       const parent = walked.directory;
       const existing = await parent.child(name);
-      if (!existing && (await makeFolder(fs, parent, name))) made.push({ parent, name });
-      opened.push(existing ?? (await childJustMade(parent, name)));
+      if (!existing && (await createFolder(fs, parent, name))) created.push({ parent, name });
+      opened.push(existing ?? (await openCreated(parent, name)));
     }
     return walked;
   } catch (error) {
@@ -66,7 +66,7 @@ export async function openDirectory(
 }
 
 /** False if another process created the folder first. */
-async function makeFolder(fs: FileSystem, parent: SafeDirectory, name: string): Promise<boolean> {
+async function createFolder(fs: FileSystem, parent: SafeDirectory, name: string): Promise<boolean> {
   try {
     await parent.verify();
     await fs.mkdir(parent.entry(name), 0o777);
@@ -78,7 +78,7 @@ async function makeFolder(fs: FileSystem, parent: SafeDirectory, name: string): 
   return true;
 }
 
-async function childJustMade(parent: SafeDirectory, name: string): Promise<SafeDirectory> {
+async function openCreated(parent: SafeDirectory, name: string): Promise<SafeDirectory> {
   const child = await parent.child(name);
   if (!child)
     throw new WorkspaceFault('DirectoryCreateFailed', `The folder "${name}" vanished while it was made.`);
@@ -89,6 +89,6 @@ async function openRoot(fs: FileSystem, root: string): Promise<SafeDirectory> {
   const opened = fs.hasHandlePaths
     ? await HandleDirectory.open(fs, root)
     : await PathDirectory.openRoot(fs, root);
-  if (!opened) throw new RootGone();
+  if (!opened) throw new RootMissing();
   return opened;
 }

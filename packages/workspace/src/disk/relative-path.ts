@@ -44,7 +44,7 @@ function wholePathFault(given: string): string | null {
   const path = toForwardSlashes(given);
   if (path.trim() === '') return 'The path is empty.';
   if (path.length > MAX_PATH_CHARS) return `The path is longer than ${MAX_PATH_CHARS} characters.`;
-  if (!path.isWellFormed()) return 'The path is no valid Unicode: it has a lone surrogate.';
+  if (!path.isWellFormed()) return 'The path is not valid Unicode: it has a lone surrogate.';
   if (/\p{Cc}/u.test(path)) return 'The path has a control character.';
   if (REORDERING.test(path)) return 'The path has a character that changes the direction of writing.';
   if (path.startsWith('//'))

@@ -16,7 +16,7 @@ export class WorkspaceFault extends Error {
 }
 
 /** The root folder is missing. This does not mean that its files were deleted. */
-export class RootGone extends WorkspaceFault {
+export class RootMissing extends WorkspaceFault {
   constructor() {
     super('DirectoryCreateFailed', 'The workspace folder is gone.');
   }
@@ -71,7 +71,7 @@ export function renameFault(what: string, error: unknown): WorkspaceFault {
 
 /** Added to the result if extended attributes or the access control list were lost. */
 export const ATTRIBUTES_LOST =
-  'Its extended attributes and access control list could not be kept; its group may do no more with it than everybody else.';
+  'Its extended attributes and access control list could not be kept; its group has only the permissions of other users.';
 
 /** A create without overwrite found a file. `cause` is the system error, if there is one. */
 export function fileExists(cause?: unknown): WorkspaceFault {

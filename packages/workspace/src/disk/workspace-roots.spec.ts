@@ -18,8 +18,8 @@ describe('workspace roots', () => {
     const roots = await WorkspaceRoots.open([{ directory: join(base, 'Api') }]);
     expect(roots.all).toEqual([{ name: 'Api', directory: join(base, 'Api') }]);
     const located = { segments: ['src', 'a.ts'], path: 'Api/src/a.ts' };
-    expect(roots.locate('src\\a.ts')).toMatchObject({ ...located, asked: 'src/a.ts' });
-    expect(roots.locate('api/src/a.ts')).toMatchObject({ ...located, asked: 'Api/src/a.ts' });
+    expect(roots.locate('src\\a.ts')).toMatchObject({ ...located, requested: 'src/a.ts' });
+    expect(roots.locate('api/src/a.ts')).toMatchObject({ ...located, requested: 'Api/src/a.ts' });
   });
 
   it('are meant by a first component that names them, whatever lies in them [CREATE-2]', async () => {
@@ -65,7 +65,7 @@ describe('workspace roots', () => {
     for (const path of ['web', 'web/x', 'WEB/credentials']) {
       expect(() => roots.locate(path)).toThrow("Patchbay's own folder");
     }
-    expect(roots.locate('web2/x').asked).toBe('web2/x');
+    expect(roots.locate('web2/x').requested).toBe('web2/x');
   });
 
   it('are refused where one is missing, is a file, has no usable name, or two share a name', async () => {

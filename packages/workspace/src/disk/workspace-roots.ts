@@ -48,7 +48,10 @@ export class WorkspaceRoots {
     const [first, ...rest] = components;
     const named = this.named(foldCase(first!));
     if (named && rest.length === 0) {
-      throw new WorkspaceFault('InvalidPath', `The path names the workspace folder ${named.name}, no file.`);
+      throw new WorkspaceFault(
+        'InvalidPath',
+        `The path names the workspace folder ${named.name}, not a file.`,
+      );
     }
     if (named) return this.below(named, rest, [named.name, ...rest].join('/'));
     if (this.all.length === 1) return this.below(this.all[0]!, components, components.join('/'));
@@ -73,12 +76,12 @@ export class WorkspaceRoots {
     return this.all.find(({ name }) => foldCase(name) === docPath);
   }
 
-  private below(root: WorkspaceRoot, segments: readonly string[], asked: string): LocatedPath {
+  private below(root: WorkspaceRoot, segments: readonly string[], requested: string): LocatedPath {
     const target = foldCase(join(root.directory, ...segments)) + sep;
     if (this.reserved.some((prefix) => target.startsWith(prefix))) {
       throw new WorkspaceFault('InvalidPath', "The path leads into Patchbay's own folder.");
     }
-    return { root, segments, path: [root.name, ...segments].join('/'), asked };
+    return { root, segments, path: [root.name, ...segments].join('/'), requested };
   }
 }
 

@@ -2,7 +2,7 @@ import { type CloudFile, foldCase, unfoldableFault } from '@patchbay/protocol';
 import { type FolderSync, rootOf } from './folder-sync.js';
 
 /** Whether a path and docPath from a server name the same file, and it belongs to the folder. */
-export function isOfFolder(
+export function belongsToFolder(
   folder: Pick<FolderSync, 'roots'>,
   { path, docPath }: Pick<CloudFile, 'path' | 'docPath'>,
 ): boolean {
@@ -14,11 +14,11 @@ export function isOfFolder(
 export async function* cloudFilesOf(
   folder: Pick<FolderSync, 'roots' | 'files'>,
   signal?: AbortSignal,
-  onOdd: (file: CloudFile) => void = () => undefined,
+  onInconsistent: (file: CloudFile) => void = () => undefined,
 ): AsyncGenerator<CloudFile> {
   for await (const file of folder.files.list({ prefix: prefixOf(folder), ...(signal && { signal }) })) {
-    if (isOfFolder(folder, file)) yield file;
-    else onOdd(file);
+    if (belongsToFolder(folder, file)) yield file;
+    else onInconsistent(file);
   }
 }
 

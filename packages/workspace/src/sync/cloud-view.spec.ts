@@ -32,7 +32,7 @@ describe('a look at what the Cloud has of a folder', () => {
     const files = { list } as unknown as WorkspaceFiles;
     const tell = (difference: Difference) => void told.push(difference);
     const seen = { files, roots, state, maxFileBytes: 1_000, exclude: [], secrets: ALL_SECRETS };
-    await new CloudView(seen, new Differences(), tell).look(new AbortController().signal);
+    await new CloudView(seen, new Differences(), tell).compareAll(new AbortController().signal);
     expect(told.map(({ docPath, kind }) => [docPath, kind])).toEqual([['proj/b.txt', 'behind']]);
   });
 });

@@ -31,11 +31,11 @@ export async function compareFolder(
   const push = await pushFolder(sync);
   const pull = await pullFolder(sync);
   const here = comparedFiles(push);
-  const conflicts = withoutTwins([...push.conflicts, ...pull.conflicts]);
-  const unsent = withoutTwins(push.unsent);
-  const told = new Set([...here, ...conflicts, ...unsent].map(({ path }) => path));
-  const inCloud = comparedFiles(pull).filter(({ path }) => !told.has(path));
-  return { here, inCloud, conflicts, unsent, faults: withoutTwins([...push.faults, ...pull.faults]) };
+  const conflicts = withoutDuplicates([...push.conflicts, ...pull.conflicts]);
+  const unsent = withoutDuplicates(push.unsent);
+  const reported = new Set([...here, ...conflicts, ...unsent].map(({ path }) => path));
+  const inCloud = comparedFiles(pull).filter(({ path }) => !reported.has(path));
+  return { here, inCloud, conflicts, unsent, faults: withoutDuplicates([...push.faults, ...pull.faults]) };
 }
 
 /** The other entries of `kept` are reported by the other direction, or are never sent. */
@@ -59,6 +59,6 @@ function changeIn(reason: string): ComparedFile['change'] {
   return reason.startsWith('would be renamed') ? 'renamed' : 'changed';
 }
 
-function withoutTwins(findings: readonly Finding[]): Finding[] {
+function withoutDuplicates(findings: readonly Finding[]): Finding[] {
   return [...new Map(findings.map(({ path, reason }) => [path, { path, reason }])).values()];
 }

@@ -39,9 +39,9 @@ describe('this side’s text of a file that was changed on both', () => {
   it('is sent until the Cloud has kept it, and then once', async () => {
     answers = [refused('UNAVAILABLE'), refused('STALE')];
     expect(await keeper.keep(CONFLICT)).toBeNull();
-    expect(keeper.holds(DOC_PATH, sha256(HERE))).toBe(false);
+    expect(keeper.hasKept(DOC_PATH, sha256(HERE))).toBe(false);
     expect(await keeper.keep(CONFLICT)).toBeNull();
-    expect(keeper.holds(DOC_PATH, sha256(HERE))).toBe(true);
+    expect(keeper.hasKept(DOC_PATH, sha256(HERE))).toBe(true);
     expect(await keeper.keep(CONFLICT)).toBeNull();
     expect(sent.map(({ docPath, baseSha256 }) => [docPath, baseSha256])).toEqual([
       [DOC_PATH, null],
@@ -51,7 +51,7 @@ describe('this side’s text of a file that was changed on both', () => {
 
   it('is no conflict any more where it has become the head', async () => {
     answers = [{ ok: true, versionId: 'v', fileId: 'f', path: '/Proj/a.txt' }];
-    expect(await keeper.keep(CONFLICT)).toEqual({ sha256: sha256(HERE), there: '/Proj/a.txt' });
-    expect(keeper.holds(DOC_PATH, sha256(HERE))).toBe(false);
+    expect(await keeper.keep(CONFLICT)).toEqual({ sha256: sha256(HERE), cloudPath: '/Proj/a.txt' });
+    expect(keeper.hasKept(DOC_PATH, sha256(HERE))).toBe(false);
   });
 });

@@ -18,7 +18,7 @@ export class ConflictKeeper {
     private readonly putFile: (file: FilePut) => Promise<Ack<FilePutAnswer>>,
   ) {}
 
-  holds(docPath: string, sha256: string): boolean {
+  hasKept(docPath: string, sha256: string): boolean {
     return this.kept.get(docPath) === sha256;
   }
 
@@ -27,16 +27,16 @@ export class ConflictKeeper {
   }
 
   /** Uploads the content once. If it became the head, the conflict is over: returns its sha256 and Cloud path. */
-  async keep({ path, docPath }: Conflict): Promise<{ sha256: string; there: string } | null> {
+  async keep({ path, docPath }: Conflict): Promise<{ sha256: string; cloudPath: string } | null> {
     const read = this.readHere(path);
-    if (read === null || this.holds(docPath, read.sha256)) return null;
+    if (read === null || this.hasKept(docPath, read.sha256)) return null;
     const file = {
       ...{ docPath, path: `/${rootOf(this.folder).name}/${path}`, content: read.bytes, sha256: read.sha256 },
       ...{ baseSha256: this.folder.state.baseOf(docPath), isExact: true },
       ...(KNOWS_EXECUTABLE && { isExecutable: isExecutable(read.stamp) }),
     };
     const answer = await this.putFile(file);
-    if (answer.ok) return { sha256: read.sha256, there: answer.path };
+    if (answer.ok) return { sha256: read.sha256, cloudPath: answer.path };
     if (KEPT.has(answer.error.code)) this.kept.set(docPath, read.sha256);
     return null;
   }

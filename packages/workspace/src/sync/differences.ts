@@ -1,5 +1,5 @@
 import { type FolderStatus, MAX_STATUS_FILES } from '@patchbay/protocol';
-import { isSameName } from './cloud-spelling.js';
+import { isSameCloudPath } from './cloud-spelling.js';
 import type { FolderState } from './folder-state.js';
 import type { ShownFile } from './folder-sync.js';
 
@@ -48,8 +48,8 @@ export class Differences {
 
   /** Drops the differences of files that were synced since. */
   settle(state: Pick<FolderState, 'baseOf' | 'cloudPathOf' | 'wasExecutable'>): void {
-    for (const { docPath, base, kind, there, isExecutable } of this.all.values()) {
-      const isRenamed = kind.startsWith('renamed') && isSameName(state.cloudPathOf(docPath), there);
+    for (const { docPath, base, kind, cloudPath, isExecutable } of this.all.values()) {
+      const isRenamed = kind.startsWith('renamed') && isSameCloudPath(state.cloudPathOf(docPath), cloudPath);
       const hasMode = kind === 'mode' && state.wasExecutable(docPath) === isExecutable;
       if (state.baseOf(docPath) !== base || isRenamed || hasMode) this.all.delete(docPath);
     }

@@ -94,7 +94,7 @@ export class FolderState {
 
   /** Reads what other processes have written since. */
   refresh(): void {
-    this.absorb(this.file.read());
+    this.merge(this.file.read());
   }
 
   /** Whether a push or pull has covered the whole folder. Only then are new files synced, too. */
@@ -137,17 +137,17 @@ export class FolderState {
   namesOf(docPath: string): Names {
     const known = this.names.get(docPath);
     if (known !== undefined) return known;
-    const here = docPath.slice(docPath.indexOf('/') + 1);
-    return { here, there: `/${this.rootName}/${here}` };
+    const localPath = docPath.slice(docPath.indexOf('/') + 1);
+    return { localPath, cloudPath: `/${this.rootName}/${localPath}` };
   }
 
   cloudPathOf(docPath: string): string {
-    return this.namesOf(docPath).there;
+    return this.namesOf(docPath).cloudPath;
   }
 
   /** Whether the file had this local spelling. */
-  isSpelt(docPath: string, path: string): boolean {
-    return (this.names.get(docPath)?.here ?? docPath.slice(docPath.indexOf('/') + 1)) === path;
+  isSpelledLocally(docPath: string, path: string): boolean {
+    return (this.names.get(docPath)?.localPath ?? docPath.slice(docPath.indexOf('/') + 1)) === path;
   }
 
   get spellings(): Iterable<Names> {
@@ -155,9 +155,9 @@ export class FolderState {
   }
 
   noteNames(docPath: string, names: Names): void {
-    const { here, there } = this.namesOf(docPath);
+    const { localPath, cloudPath } = this.namesOf(docPath);
     const line = namesLine(docPath, names);
-    if ((here === names.here && there === names.there) || !isNamesLine(line)) return;
+    if ((localPath === names.localPath && cloudPath === names.cloudPath) || !isNamesLine(line)) return;
     this.names.set(docPath, names);
     this.unsaved.push(line);
   }
@@ -236,7 +236,7 @@ export class FolderState {
     const { length } = this.unsaved;
     if (length === 0) return;
     await this.file.append(
-      (found) => this.absorb(found),
+      (found) => this.merge(found),
       () => this.unsaved.slice(0, length).map((each) => this.lineOf(each)),
       () => this.snapshot(),
     );
@@ -244,7 +244,7 @@ export class FolderState {
   }
 
   /** Merges the records of other processes. Unsaved records of this process win, because they are written later. */
-  private absorb({ text, isNew }: StateText): void {
+  private merge({ text, isNew }: StateText): void {
     if (isNew) {
       this.known.clear();
       this.sent.clear();

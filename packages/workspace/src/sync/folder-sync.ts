@@ -35,7 +35,7 @@ export interface FolderSync {
   /** Called with the result of the scan. */
   onScan?: (scan: FolderScan) => void;
   /** Also counts the files that git ignores, which requires a walk through all of them. */
-  tellsLeftOut?: boolean;
+  countsLeftOut?: boolean;
   /** Prevents concurrent writes and uploads of a file in this process. */
   claims?: PathClaims;
   /** Delays files that are being written; without it, all files are sent at once. */
@@ -48,7 +48,7 @@ export interface FolderSync {
 export interface ShownFile {
   /** The actual or future local path. */
   path: string;
-  there: string;
+  cloudPath: string;
   /** sha256 of the Cloud's content; null if there is none. */
   remote: string | null;
   /** Absent if no client has reported a mode. */

@@ -2,11 +2,11 @@ import { type FSWatcher, statfsSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
 /** File systems that do not report changes by other machines or by a container's host. */
-const TELLS_NOTHING = new Set([
+const UNRELIABLE_FILE_SYSTEMS = new Set([
   ...[0x6969 /* NFS */, 0x517b /* SMB */, 0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */],
   ...[0x65735546 /* FUSE */, 0x01021997 /* 9p: WSL, virtual machines */],
 ]);
-const WATCHES_DEEP = process.platform === 'darwin' || process.platform === 'win32';
+const WATCHES_RECURSIVELY = process.platform === 'darwin' || process.platform === 'win32';
 
 /**
  * Reports that something in a folder may have changed, but not what; the receiver scans. It uses one watch per folder,
@@ -21,7 +21,7 @@ export class FolderWatch {
     private readonly directory: string,
     private readonly onHint: () => void,
   ) {
-    this.failed = tellsNothing(directory);
+    this.failed = isUnreliable(directory);
   }
 
   /** Whether all changes are reported. If not, scan periodically. */
@@ -34,7 +34,7 @@ export class FolderWatch {
    * @returns whether a folder is newly watched; its earlier changes were not reported
    */
   follow(folders: readonly string[]): boolean {
-    const wanted = new Set(['', ...(WATCHES_DEEP ? [] : folders)]);
+    const wanted = new Set(['', ...(WATCHES_RECURSIVELY ? [] : folders)]);
     for (const [folder, { identity }] of this.watchers) {
       // A folder that was deleted and created again is a new one, which the old watch does not report.
       if (!wanted.has(folder) || this.identityOf(folder) !== identity) this.unwatch(folder);
@@ -52,7 +52,10 @@ export class FolderWatch {
   private add(folder: string): boolean {
     if (this.failed) return false;
     try {
-      const watcher = watch(join(this.directory, folder), { recursive: WATCHES_DEEP, persistent: false });
+      const watcher = watch(join(this.directory, folder), {
+        recursive: WATCHES_RECURSIVELY,
+        persistent: false,
+      });
       watcher.on('change', () => this.onHint());
       watcher.on('error', () => this.drop(folder));
       this.watchers.set(folder, { watcher, identity: this.identityOf(folder) });
@@ -80,9 +83,9 @@ export class FolderWatch {
   }
 }
 
-function tellsNothing(directory: string): boolean {
+function isUnreliable(directory: string): boolean {
   try {
-    return TELLS_NOTHING.has(Number(statfsSync(directory).type));
+    return UNRELIABLE_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
   } catch {
     return false;
   }

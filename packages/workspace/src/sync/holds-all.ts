@@ -7,7 +7,7 @@ import { type FolderSync, rootOf } from './folder-sync.js';
 import { readWhole } from './read-file.js';
 
 /** Most files per query to git. */
-const FILES_ASKED = 1_000;
+const FILES_PER_QUERY = 1_000;
 
 /**
  * Whether a folder holds all Cloud files under its name with equal content, and at least one. Then it is the same
@@ -22,13 +22,13 @@ export async function holdsAll(folder: Pick<FolderSync, 'files' | 'roots'>): Pro
       files.map(({ docPath }) => docPath),
     );
     const seen = files.filter(({ docPath }) => !hidden.has(docPath));
-    if (!(await areHere(folder, seen))) return false;
+    if (!(await areEqual(folder, seen))) return false;
     same += seen.length;
   }
   return same > 0;
 }
 
-async function areHere(folder: Pick<FolderSync, 'roots'>, files: readonly CloudFile[]): Promise<boolean> {
+async function areEqual(folder: Pick<FolderSync, 'roots'>, files: readonly CloudFile[]): Promise<boolean> {
   const { directory } = rootOf(folder);
   const finder = new DiskFinder(folder.roots);
   for (const { docPath, sha256 } of files) {
@@ -41,7 +41,7 @@ async function areHere(folder: Pick<FolderSync, 'roots'>, files: readonly CloudF
 async function* inChunks<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let chunk: T[] = [];
   for await (const item of items) {
-    if (chunk.push(item) < FILES_ASKED) continue;
+    if (chunk.push(item) < FILES_PER_QUERY) continue;
     yield chunk;
     chunk = [];
   }
@@ -54,11 +54,11 @@ export async function holdsMost({ roots, state }: Pick<FolderSync, 'roots' | 'st
   const docPaths = [...state.bases()].map(([docPath]) => docPath);
   const hidden = await hiddenDocPaths({ roots }, docPaths);
   const seen = docPaths.filter((docPath) => !hidden.has(docPath));
-  let there = 0;
+  let existing = 0;
   for (const docPath of seen) {
-    if ((await finder.find(docPath).catch(() => null)) !== null) there += 1;
+    if ((await finder.find(docPath).catch(() => null)) !== null) existing += 1;
   }
-  return seen.length > 0 && there * 2 >= seen.length;
+  return seen.length > 0 && existing * 2 >= seen.length;
 }
 
 function shaOf(path: string): string | null {

@@ -29,13 +29,13 @@ export async function checkIgnoreChanges(
   const sent = await unhiddenFiles(rootOf(sync), known, sync);
   if (sent.length === 0 && known.size === texts.size) return { kept: [], keptBack: new Set() };
   const reason =
-    `is another in the Cloud, and with that ${namesOf(sent)} would be sent from then on: ` +
-    '"patchbay pull --force" takes it over';
+    `differs in the Cloud, and with its rules ${namesOf(sent)} would be sent from then on: ` +
+    '"patchbay pull --force" accepts it';
   return { kept: changes.map(({ path }) => ({ path, reason })), keptBack: new Set(changes) };
 }
 
 function namesOf(sent: readonly string[]): string {
   if (sent.length === 0) return 'files that are ignored here';
   const more = sent.length > MAX_NAMED ? ` and ${sent.length - MAX_NAMED} more` : '';
-  return `what is ignored here (${sent.slice(0, MAX_NAMED).join(', ')}${more})`;
+  return `files that are ignored here (${sent.slice(0, MAX_NAMED).join(', ')}${more})`;
 }

@@ -40,7 +40,7 @@ export function sentBefore(
   { files }: LeftOutFiles,
   state: Pick<FolderState, 'baseOf'>,
 ): Finding[] {
-  const reason = 'is left out by now; what was sent of it before stays in the Cloud';
+  const reason = 'is left out now; the version that was sent before stays in the Cloud';
   return files.flatMap(({ path }) =>
     state.baseOf(foldCase(`${name}/${path}`)) === null ? [] : [{ path, reason }],
   );

@@ -55,13 +55,13 @@ describe('a live folder', () => {
 
   it('deletes nothing in the Cloud where all that it had is gone at once, and what is gone beside others', async () => {
     await rm(join(base, 'a.txt'));
-    await folder.bringUp(['proj/a.txt']);
+    await folder.uploadChanged(['proj/a.txt']);
     expect(deleted).toEqual([]);
     now += 2_000;
-    await folder.bringUp(['proj/a.txt']);
+    await folder.uploadChanged(['proj/a.txt']);
     expect(deleted).toEqual([]);
     await writeFile(join(base, 'b.txt'), 'left\n');
-    await folder.bringUp(['proj/a.txt']);
+    await folder.uploadChanged(['proj/a.txt']);
     expect(deleted).toEqual(['proj/a.txt']);
   });
 

@@ -32,11 +32,11 @@ import { Settling } from './settling.js';
 import type { Conflict, SyncReport } from './sync-report.js';
 
 /** Longest time in ms that a call waits for the upload of its files. */
-const BRING_UP_MS = 10_000;
+const UPLOAD_WAIT_MS = 10_000;
 /** Time in ms until the next scan without a hint, by whether hints are reliable, or after a failed scan. */
 const RESCAN_MS = { trusted: 60_000, untrusted: 1_500, failed: 3_000 };
 /** Interval in ms of full comparisons with the Cloud, because a change event may be lost. */
-const CLOUD_LOOK_MS = 300_000;
+const COMPARISON_MS = 300_000;
 
 /** What a folder is synced with, and its callbacks. */
 export interface LiveFolderOptions extends Pick<
@@ -70,14 +70,14 @@ export class LiveFolder implements FolderLedger {
   private readonly cloud: CloudView;
   private readonly settling: Settling;
   private watch: FolderWatch | null = null;
-  private rescan: NodeJS.Timeout | undefined;
-  private cloudLook: NodeJS.Timeout | undefined;
-  private told = '';
+  private scanTimer: NodeJS.Timeout | undefined;
+  private comparisonTimer: NodeJS.Timeout | undefined;
+  private lastStatus = '';
   private readonly guard: FolderGuard;
   private readonly keeper: ConflictKeeper;
 
   constructor(private readonly options: LiveFolderOptions) {
-    this.cloud = new CloudView(options, this.differences, (difference) => this.tell(difference));
+    this.cloud = new CloudView(options, this.differences, (difference) => this.reportDifference(difference));
     this.guard = new FolderGuard(rootOf(options));
     this.settling = new Settling(options.now);
     this.keeper = new ConflictKeeper(options, (file) => options.putFile(file));
@@ -92,46 +92,48 @@ export class LiveFolder implements FolderLedger {
       this.watch ??= new FolderWatch(rootOf(this.options).directory, () => this.request());
       this.request();
     }
-    this.lookAtCloud();
+    this.compareWithCloud();
   }
 
   /** Waits for running work. Nothing is sent afterwards. */
   async stop(): Promise<void> {
     this.stopped.abort(new Error('The client is closing.'));
-    clearTimeout(this.rescan);
-    clearTimeout(this.cloudLook);
+    clearTimeout(this.scanTimer);
+    clearTimeout(this.comparisonTimer);
     this.watch?.close();
     await this.rounds.end();
   }
 
   /** Others have changed these Cloud files; null if it is unknown which. */
   filesChanged(files: readonly ChangedFile[] | null): void {
-    if (files === null) return this.lookAtCloud();
+    if (files === null) return this.compareWithCloud();
     const own = files.filter(({ docPath }) => this.has(docPath));
     if (own.length === 0) return;
     // A later comparison of all files finds the missed changes. One that is scheduled stays scheduled.
-    this.seeCloud(() => this.cloud.judgeAll(own)).catch(() => this.lookAfter(RESCAN_MS.failed));
-  }
-
-  /** Compares all Cloud files with the folder. */
-  private lookAtCloud(): void {
-    this.seeCloud(() => this.cloud.look(this.stopped.signal)).then(
-      () => this.lookAfter(CLOUD_LOOK_MS),
-      () => this.lookAfter(RESCAN_MS.failed),
+    this.enqueueComparison(() => this.cloud.compareFiles(own)).catch(() =>
+      this.scheduleComparison(RESCAN_MS.failed),
     );
   }
 
-  private seeCloud(look: () => Promise<void>): Promise<void> {
+  /** Compares all Cloud files with the folder. */
+  private compareWithCloud(): void {
+    this.enqueueComparison(() => this.cloud.compareAll(this.stopped.signal)).then(
+      () => this.scheduleComparison(COMPARISON_MS),
+      () => this.scheduleComparison(RESCAN_MS.failed),
+    );
+  }
+
+  private enqueueComparison(look: () => Promise<void>): Promise<void> {
     return this.rounds.enqueue(async () => {
       await look();
-      this.report();
+      this.reportStatus();
     });
   }
 
-  private lookAfter(pauseMs: number): void {
-    clearTimeout(this.cloudLook);
+  private scheduleComparison(pauseMs: number): void {
+    clearTimeout(this.comparisonTimer);
     if (this.stopped.signal.aborted) return;
-    this.cloudLook = globalThis.setTimeout(() => this.lookAtCloud(), pauseMs).unref();
+    this.comparisonTimer = globalThis.setTimeout(() => this.compareWithCloud(), pauseMs).unref();
   }
 
   /**
@@ -139,7 +141,7 @@ export class LiveFolder implements FolderLedger {
    * shown.
    */
   private pull(shown: Difference): Promise<SyncReport> {
-    const pull = () => this.writing([shown.docPath], () => this.pullOne(shown), this.stopped.signal);
+    const pull = () => this.whileWriting([shown.docPath], () => this.pullOne(shown), this.stopped.signal);
     return this.rounds.enqueue(pull);
   }
 
@@ -148,38 +150,38 @@ export class LiveFolder implements FolderLedger {
     const report = await pullFolder({ ...sync, delete: true, expects: shown });
     // A pull of this kind changes neither name nor mode.
     if (report.moved.files > 0)
-      await this.cloud.judgeAll([{ ...shown, path: shown.there, sha256: shown.remote }]);
-    this.report();
+      await this.cloud.compareFiles([{ ...shown, path: shown.cloudPath, sha256: shown.remote }]);
+    this.reportStatus();
     return report;
   }
 
   /** A Cloud change for the user's decision, and the function that applies it. */
-  async offerOf(
+  async proposalOf(
     difference: Difference,
-  ): Promise<{ proposal: FileProposal; note: string | undefined; take: () => Promise<SyncReport> }> {
-    const shown = await this.rounds.enqueue(() => this.shownAt(difference));
+  ): Promise<{ proposal: FileProposal; note: string | undefined; apply: () => Promise<SyncReport> }> {
+    const shown = await this.rounds.enqueue(() => this.atLocalPath(difference));
     const proposal = await cloudProposal(this.options, shown);
     const note = await ignoreNote(this.options, [proposal], this.stopped.signal);
-    return { proposal, note, take: () => this.pull(shown) };
+    return { proposal, note, apply: () => this.pull(shown) };
   }
 
   /** The path that a pull would write to: local folders may be spelled differently. */
-  private async shownAt(difference: Difference): Promise<Difference> {
+  private async atLocalPath(difference: Difference): Promise<Difference> {
     const sync = this.sync((docPath) => docPath === difference.docPath);
     const { planned } = await pullFolder({ ...sync, delete: true, dryRun: true, expects: difference });
     return { ...difference, path: planned[0]?.path ?? difference.path };
   }
 
   /** Aborted when syncing ends. */
-  get ending(): AbortSignal {
+  get signal(): AbortSignal {
     return this.stopped.signal;
   }
 
-  writing<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.claims.holding([...new Set(this.ownOf(docPaths))], work, signal);
+  whileWriting<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.claims.withClaims([...new Set(this.ownOf(docPaths))], work, signal);
   }
 
-  async bringUp(docPaths: readonly string[]): Promise<void> {
+  async uploadChanged(docPaths: readonly string[]): Promise<void> {
     this.options.state.refresh();
     const changed: string[] = [];
     for (const docPath of this.ownOf(docPaths)) if (await this.isChanged(docPath)) changed.push(docPath);
@@ -187,7 +189,7 @@ export class LiveFolder implements FolderLedger {
     const wanted = new Set(changed);
     const sent = this.sendSettled(wanted);
     // Files that cannot be sent now are sent by a later round, so the call must not fail.
-    await Promise.race([sent.catch(() => undefined), setTimeout(BRING_UP_MS, undefined, { ref: false })]);
+    await Promise.race([sent.catch(() => undefined), setTimeout(UPLOAD_WAIT_MS, undefined, { ref: false })]);
   }
 
   /** Sends files when they no longer change, so that no half-written file becomes a version. */
@@ -195,7 +197,7 @@ export class LiveFolder implements FolderLedger {
     for (;;) {
       await this.rounds.enqueue(() => this.send((docPath) => docPaths.has(docPath)));
       if (![...docPaths].some((docPath) => this.settling.isHeld(docPath))) return;
-      await setTimeout(this.settling.dueInMs + 1, undefined, { signal: this.ending, ref: false });
+      await setTimeout(this.settling.dueInMs + 1, undefined, { signal: this.signal, ref: false });
     }
   }
 
@@ -203,11 +205,11 @@ export class LiveFolder implements FolderLedger {
     return this.options.state.baseOf(docPath);
   }
 
-  isHeld(docPath: string, sha256: string): boolean {
-    return this.baseOf(docPath) === sha256 || this.keeper.holds(docPath, sha256);
+  isInCloud(docPath: string, sha256: string): boolean {
+    return this.baseOf(docPath) === sha256 || this.keeper.hasKept(docPath, sha256);
   }
 
-  async sending(docPath: string, sha256: string): Promise<void> {
+  async noteSending(docPath: string, sha256: string): Promise<void> {
     this.options.state.noteSent(docPath, sha256);
     await this.save();
   }
@@ -217,15 +219,15 @@ export class LiveFolder implements FolderLedger {
     return new CloudSpelling(name, this.options.state).pathOf(belowRoot(path.slice(1)));
   }
 
-  async arrived(
-    { docPath, path, sha256 }: Parameters<FolderLedger['arrived']>[0],
-    there: string,
+  async noteUploaded(
+    { docPath, path, sha256 }: Parameters<FolderLedger['noteUploaded']>[0],
+    cloudPath: string,
   ): Promise<void> {
-    this.options.state.noteSame(docPath, sha256, { here: belowRoot(path.slice(1)), there });
+    this.options.state.noteSame(docPath, sha256, { localPath: belowRoot(path.slice(1)), cloudPath });
     await this.save();
     this.differences.drop(docPath);
     this.keeper.forget(docPath);
-    this.report();
+    this.reportStatus();
   }
 
   /** Whether the docPath belongs to this folder. */
@@ -252,7 +254,7 @@ export class LiveFolder implements FolderLedger {
 
   /** Scans the folder and sends its changes. */
   private async round(): Promise<void> {
-    clearTimeout(this.rescan);
+    clearTimeout(this.scanTimer);
     const { state } = this.options;
     const began = performance.now();
     let pauseMs = RESCAN_MS.failed;
@@ -262,7 +264,7 @@ export class LiveFolder implements FolderLedger {
       this.settling.prune();
       pauseMs = Math.min(this.pauseAfter(performance.now() - began), this.settling.dueInMs + 1);
     } finally {
-      this.lookAgain(pauseMs);
+      this.scheduleScan(pauseMs);
     }
   }
 
@@ -271,9 +273,9 @@ export class LiveFolder implements FolderLedger {
     return this.watch?.isTrusted ? RESCAN_MS.trusted : Math.max(RESCAN_MS.untrusted, 8 * tookMs);
   }
 
-  private lookAgain(afterMs: number): void {
+  private scheduleScan(afterMs: number): void {
     if (this.watch === null || this.stopped.signal.aborted) return;
-    this.rescan = globalThis.setTimeout(() => this.request(), afterMs).unref();
+    this.scanTimer = globalThis.setTimeout(() => this.request(), afterMs).unref();
   }
 
   /** Sends local changes and records conflicts. */
@@ -284,13 +286,13 @@ export class LiveFolder implements FolderLedger {
     };
     this.guard.check();
     const report = await pushFolder({ ...this.sync(only), delete: !this.guard.isEmpty, onScan: seen });
-    for (const conflict of report.conflicts) await this.conflicted(conflict);
-    await this.judgeUnmet(report, only);
-    if (isWhole) this.tellUnsent(report);
+    for (const conflict of report.conflicts) await this.handleConflict(conflict);
+    await this.recheckConflicts(report, only);
+    if (isWhole) this.reportUnsent(report);
     await this.cloud.dropHidden();
     const { moved, deleted, faults, secrets } = report;
     if (moved.files + deleted + faults.length + secrets.length > 0) this.options.onReport?.(report);
-    this.report();
+    this.reportStatus();
   }
 
   private sync(only?: (docPath: string) => boolean): FolderSync {
@@ -303,38 +305,45 @@ export class LiveFolder implements FolderLedger {
     };
   }
 
-  private tellUnsent({ unsent }: SyncReport): void {
+  private reportUnsent({ unsent }: SyncReport): void {
     const found = unsent.map(({ path, docPath, remote, reason }): Difference => {
-      return { path, docPath, there: `/${docPath}`, base: remote, remote, kind: 'unsent', reason };
+      return { path, docPath, cloudPath: `/${docPath}`, base: remote, remote, kind: 'unsent', reason };
     });
     const isHeld = (docPath: string) => this.settling.isHeld(docPath);
     for (const difference of this.differences.noteUnsent(found, isHeld))
       this.options.onDifference?.(difference);
   }
 
-  private async conflicted(conflict: Conflict): Promise<void> {
+  private async handleConflict(conflict: Conflict): Promise<void> {
     const { path, docPath, remote, renamedTo } = conflict;
-    const there = `/${rootOf(this.options).name}/${renamedTo ?? path}`;
-    const difference = { docPath, path, base: this.baseOf(docPath), remote, there };
+    const cloudPath = `/${rootOf(this.options).name}/${renamedTo ?? path}`;
+    const difference = { docPath, path, base: this.baseOf(docPath), remote, cloudPath };
     if (renamedTo !== undefined)
-      return this.tell({ ...difference, kind: 'renamedOnBoth', reason: `to ${renamedTo} there` });
-    this.tell({ ...difference, kind: 'conflict' });
+      return this.reportDifference({
+        ...difference,
+        kind: 'renamedOnBoth',
+        reason: `in the Cloud to ${renamedTo}`,
+      });
+    this.reportDifference({ ...difference, kind: 'conflict' });
     const kept = await this.keeper.keep(conflict);
     if (kept !== null)
-      await this.arrived(
+      await this.noteUploaded(
         { docPath, path: `/${rootOf(this.options).name}/${path}`, sha256: kept.sha256 },
-        kept.there,
+        kept.cloudPath,
       );
   }
 
   /** Conflicts that this scan did not meet may be over, or one side may have returned to the base. */
-  private async judgeUnmet({ conflicts }: SyncReport, only?: (docPath: string) => boolean): Promise<void> {
+  private async recheckConflicts(
+    { conflicts }: SyncReport,
+    only?: (docPath: string) => boolean,
+  ): Promise<void> {
     const met = new Set(conflicts.map(({ docPath }) => docPath));
     const unmet = this.differences
       .of('conflict')
       .filter(({ docPath }) => !met.has(docPath) && only?.(docPath) !== false);
-    await this.cloud.judgeAll(
-      unmet.map(({ docPath, there, remote }) => ({ docPath, path: there, sha256: remote })),
+    await this.cloud.compareFiles(
+      unmet.map(({ docPath, cloudPath, remote }) => ({ docPath, path: cloudPath, sha256: remote })),
     );
   }
 
@@ -347,17 +356,17 @@ export class LiveFolder implements FolderLedger {
     return stats === undefined || !state.isUnchanged(docPath, stampOf(stats));
   }
 
-  private tell(difference: Difference): void {
+  private reportDifference(difference: Difference): void {
     if (this.differences.note(difference)) this.options.onDifference?.(difference);
   }
 
   /** Sends the status to the server if it has changed. */
-  private report(): void {
+  private reportStatus(): void {
     this.differences.settle(this.options.state);
     const status = this.differences.statusOf(this.docPath);
     const text = JSON.stringify(status);
-    if (text === this.told) return;
-    this.told = text;
+    if (text === this.lastStatus) return;
+    this.lastStatus = text;
     this.options.onStatus?.(status);
   }
 }

@@ -13,10 +13,10 @@ import type { Finding, SyncReport } from './sync-report.js';
 
 /** Files above the sync limit are still compared, up to this size. */
 const MAX_COMPARED_BYTES = 512 * 1024 * 1024;
-const FILES_A_TURN = 64;
+const FILES_PER_TURN = 64;
 
 /** The local files of a pull, by docPath. */
-export interface LocalLook {
+export interface LocalFiles {
   files: Map<string, LocalFile>;
   /** Existing hidden files: they are neither read nor replaced. */
   hidden: Map<string, Finding>;
@@ -25,43 +25,43 @@ export interface LocalLook {
 }
 
 /** Inspects the local file of each docPath of a pull. @throws GitFault */
-export async function lookLocally(
+export async function inspectLocalFiles(
   sync: FolderSync,
   scan: FolderScan,
   docPaths: Iterable<string>,
   report: SyncReport,
-): Promise<LocalLook> {
-  const look: LocalLook = { files: new Map(), hidden: new Map(), undecided: new Set() };
+): Promise<LocalFiles> {
+  const found: LocalFiles = { files: new Map(), hidden: new Map(), undecided: new Set() };
   const scanned = new Map(scan.files.map((file) => [file.docPath, file]));
   const others = await findUnscanned(sync, scanned, docPaths, (docPath, error) => {
-    look.undecided.add(docPath);
+    found.undecided.add(docPath);
     undecided(report, belowRoot(docPath), error);
   });
   const hidden = await hiddenPaths(rootOf(sync), [...others.values()], sync);
   let looked = 0;
   for (const docPath of docPaths) {
-    if (++looked % FILES_A_TURN === 0) await setImmediate();
+    if (++looked % FILES_PER_TURN === 0) await setImmediate();
     sync.signal?.throwIfAborted();
     const file = scanned.get(docPath);
     const path = file?.path ?? others.get(docPath);
     if (path === undefined) continue;
     const why = file ? undefined : hidden.get(path);
     if (why) {
-      look.hidden.set(docPath, { path, reason: why.reason });
+      found.hidden.set(docPath, { path, reason: why.reason });
       continue;
     }
     const known = file && sync.state.contentOf(docPath, file.stamp);
     try {
-      const found = known
+      const content = known
         ? { sha256: known, isText: true, isExecutable: isExecutable(file.stamp) }
         : read(sync, docPath, path);
-      if (found !== null) look.files.set(docPath, { path, ...found });
+      if (content !== null) found.files.set(docPath, { path, ...content });
     } catch (error) {
-      look.undecided.add(docPath);
+      found.undecided.add(docPath);
       undecided(report, belowRoot(docPath), error);
     }
   }
-  return look;
+  return found;
 }
 
 /** Local paths of existing files that the scan did not include, by docPath. */
@@ -91,7 +91,7 @@ function read({ state, ...sync }: FolderSync, docPath: string, path: string): Om
   try {
     const file = readWhole(join(rootOf(sync).directory, path), MAX_COMPARED_BYTES);
     if (file === null)
-      throw new WorkspaceFault('WriteFailed', 'is no regular file here, or a very large one');
+      throw new WorkspaceFault('WriteFailed', 'is not a regular file here, or is very large');
     state.noteContent(docPath, file.stamp, file.isText ? file.sha256 : null);
     return { sha256: file.sha256, isText: file.isText, isExecutable: isExecutable(file.stamp) };
   } catch (error) {

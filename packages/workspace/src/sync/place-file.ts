@@ -52,7 +52,7 @@ export async function placeFiles<T extends Placement>(
   const { directory } = walked;
   try {
     await inParallel(files, FILES_AT_ONCE, async (file) => {
-      await place(unsynced(directory), file).catch((error: unknown) => faults.set(file, error));
+      await place(withoutSync(directory), file).catch((error: unknown) => faults.set(file, error));
     });
     if (faults.size < files.length) await directory.sync();
     else await walked.undo();
@@ -63,7 +63,7 @@ export async function placeFiles<T extends Placement>(
 }
 
 /** The folder is synced once for all of its files. */
-function unsynced(directory: SafeDirectory): SafeDirectory {
+function withoutSync(directory: SafeDirectory): SafeDirectory {
   return {
     entry: (name) => directory.entry(name),
     child: (name) => directory.child(name),
@@ -75,13 +75,13 @@ function unsynced(directory: SafeDirectory): SafeDirectory {
 
 async function place(directory: SafeDirectory, placement: Placement): Promise<void> {
   const { name, bytes, replaces, keep, isExecutable, tempName } = placement;
-  await expectStill(directory, name, replaces);
+  await expectUnchanged(directory, name, replaces);
   const replaced = await statFile(fs, directory, name);
   const staged = await StagedFile.stage(fs, directory, { name, tempName, bytes, replaces: replaced });
   try {
     if (isExecutable !== null && !replaced) await changeMode(directory, tempName, isExecutable);
     // Staging waits for the disk, and an editor may save meanwhile.
-    if (replaced) await expectStill(directory, name, replaces);
+    if (replaced) await expectUnchanged(directory, name, replaces);
     if (keep) await keepBeside(fs, directory, name);
     await staged.commit();
     placement.hasLostAttributes = staged.hasLostAttributes;
@@ -100,7 +100,7 @@ export async function setExecutable(
   segments: readonly string[],
   { sha256, isExecutable }: { sha256: string; isExecutable: boolean },
 ): Promise<void> {
-  return atFile(root, segments, sha256, (directory, name) =>
+  return withUnchangedFile(root, segments, sha256, (directory, name) =>
     changeMode(directory, name, isExecutable).catch((error: unknown) => {
       throw diskFault('WriteFailed', `The mode of "${name}" could not be changed`, error);
     }),
@@ -108,7 +108,7 @@ export async function setExecutable(
 }
 
 /** Runs the work on a file that still has this sha256, with its open folder and name. */
-async function atFile(
+async function withUnchangedFile(
   root: string,
   segments: readonly string[],
   sha256: string,
@@ -118,7 +118,7 @@ async function atFile(
   const directory = await openDirectory(fs, root, segments.slice(0, -1));
   if (directory === null) throw new ChangedMeanwhile();
   try {
-    await expectStill(directory, name, sha256);
+    await expectUnchanged(directory, name, sha256);
     await work(directory, name);
   } finally {
     await directory.close();
@@ -146,7 +146,7 @@ export async function deleteFile(
   segments: readonly string[],
   { sha256, keep }: { sha256: string; keep: boolean },
 ): Promise<void> {
-  return atFile(root, segments, sha256, async (directory, name) => {
+  return withUnchangedFile(root, segments, sha256, async (directory, name) => {
     if (keep) await keepBeside(fs, directory, name);
     await directory.verify();
     await fs.unlink(directory.entry(name)).catch((error: unknown) => {
@@ -157,7 +157,7 @@ export async function deleteFile(
   });
 }
 
-async function expectStill(directory: SafeDirectory, name: string, sha256: string | null): Promise<void> {
+async function expectUnchanged(directory: SafeDirectory, name: string, sha256: string | null): Promise<void> {
   const now = await hashFile(fs, directory, name);
   if ((now?.sha256 ?? null) !== sha256) throw new ChangedMeanwhile();
 }

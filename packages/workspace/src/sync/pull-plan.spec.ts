@@ -12,7 +12,7 @@ function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
     ...{ remote: new Map(), local: new Map(), bases: new Map(), force: false, delete: false },
     textOnly: false,
     wasExecutable: () => false,
-    namesOf: (docPath) => ({ here: docPath.slice(2), there: `/${docPath}` }),
+    namesOf: (docPath) => ({ localPath: docPath.slice(2), cloudPath: `/${docPath}` }),
     ...more,
   };
   for (const name of names) {

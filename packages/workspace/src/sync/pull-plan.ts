@@ -1,7 +1,7 @@
 import type { CloudFile } from '@patchbay/protocol';
 import { compare } from './compare.js';
 import { belowRoot } from './folder-sync.js';
-import { isNamed, renamedHere, renamingOf } from './cloud-spelling.js';
+import { isSpelledAlike, renamedLocally, renamingOf } from './cloud-spelling.js';
 import { KNOWS_EXECUTABLE } from './file-stamp.js';
 import { renameConflict } from './push-plan.js';
 import type { Names } from './state-line.js';
@@ -93,20 +93,20 @@ export function planPull(input: PullInput): PullPlan {
   };
   const { remote, bases, local, force } = input;
   const docPaths = new Set([...remote.keys(), ...bases.keys(), ...(force ? local.keys() : [])]);
-  for (const docPath of docPaths) judge(docPath, input, plan);
+  for (const docPath of docPaths) planFile(docPath, input, plan);
   return plan;
 }
 
-function judge(docPath: string, input: PullInput, plan: PullPlan): void {
+function planFile(docPath: string, input: PullInput, plan: PullPlan): void {
   const file = input.remote.get(docPath) ?? null;
   const here = input.local.get(docPath) ?? null;
   const base = input.bases.get(docPath) ?? null;
   const verdict = compare({ local: here?.sha256 ?? null, base, remote: file?.sha256 ?? null });
   const path = here?.path ?? belowRoot(file?.path.slice(1) ?? docPath);
   const mode = file && newMode(file, here, input);
-  if (file && here && !input.textOnly) judgeName(file, here, base, input, plan);
+  if (file && here && !input.textOnly) planName(file, here, base, input, plan);
   if (verdict === 'same') {
-    const names = file && here && { here: here.path, there: file.path };
+    const names = file && here && { localPath: here.path, cloudPath: file.path };
     plan.same.push({ docPath, sha256: file?.sha256 ?? null, names });
     if (file && mode !== null) plan.modes.push({ file, path, isExecutable: mode });
   } else if (file !== null && (verdict === 'changedThere' || input.force)) {
@@ -133,32 +133,33 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
  * Cloud.
  */
 function newMode(
-  { docPath, isExecutable: there }: CloudFile,
+  { docPath, isExecutable: cloudMode }: CloudFile,
   here: LocalFile | null,
   { force, textOnly, wasExecutable }: PullInput,
 ): boolean | null {
-  if (!KNOWS_EXECUTABLE || textOnly || there === undefined || there === (here?.isExecutable ?? false))
+  if (!KNOWS_EXECUTABLE || textOnly || cloudMode === undefined || cloudMode === (here?.isExecutable ?? false))
     return null;
-  return here === null || force || there !== wasExecutable(docPath) ? there : null;
+  return here === null || force || cloudMode !== wasExecutable(docPath) ? cloudMode : null;
 }
 
 /** Renames a file as the Cloud did. If it was renamed locally, too, it is a conflict. */
-function judgeName(
+function planName(
   file: CloudFile,
   { path }: LocalFile,
   base: string | null,
   { force, namesOf }: PullInput,
   plan: PullPlan,
 ): void {
-  const { docPath, path: there } = file;
-  const is = belowRoot(there.slice(1));
-  if (force && !isNamed(path, there)) return void plan.renames.push({ file, path, to: is });
+  const { docPath, path: cloudPath } = file;
+  const newPath = belowRoot(cloudPath.slice(1));
+  if (force && !isSpelledAlike(path, cloudPath)) return void plan.renames.push({ file, path, to: newPath });
   if (base === null) return;
   const names = namesOf(docPath);
-  const renaming = force ? 'none' : renamingOf(path, there, names);
-  if (renaming === 'none') plan.named.push({ docPath, names: { here: path, there } });
-  else if (renaming === 'there') plan.renames.push({ file, path, to: renamedHere(path, there, names) });
-  else if (renaming === 'both') plan.conflicts.push(renameConflict({ path, docPath }, file.sha256, is));
+  const renaming = force ? 'none' : renamingOf(path, cloudPath, names);
+  if (renaming === 'none') plan.named.push({ docPath, names: { localPath: path, cloudPath } });
+  else if (renaming === 'cloud')
+    plan.renames.push({ file, path, to: renamedLocally(path, cloudPath, names) });
+  else if (renaming === 'both') plan.conflicts.push(renameConflict({ path, docPath }, file.sha256, newPath));
 }
 
 /** The base is a version in the Cloud. Other content may exist only on this disk. */
@@ -172,6 +173,6 @@ function keptReason(here: LocalFile | null): string {
 
 function conflictReason(here: LocalFile | null, base: string | null): string {
   if (here === null) return 'was deleted here, and changed in the Cloud since';
-  if (base === null) return 'is there already with other content';
+  if (base === null) return 'already exists with other content';
   return 'was changed here, and in the Cloud too';
 }

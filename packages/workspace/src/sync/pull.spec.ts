@@ -50,7 +50,7 @@ describe('a pull of one file that a person has said yes to', () => {
         force: false,
         delete: true,
         dryRun: false,
-        expects: { path: 'a.txt', there: '/proj/a.txt', remote },
+        expects: { path: 'a.txt', cloudPath: '/proj/a.txt', remote },
         only: (docPath: string) => docPath === DOC_PATH,
       },
     });
@@ -110,7 +110,7 @@ describe('a pull that is killed between two renames', () => {
     };
     const seen: string[] = [];
     const rename: typeof plain.rename = (from, to) => {
-      seen.push(names.map((name) => FolderState.open(home, pair).namesOf(`proj/${name}`).here).join());
+      seen.push(names.map((name) => FolderState.open(home, pair).namesOf(`proj/${name}`).localPath).join());
       return plain.rename(from, to);
     };
     Object.assign(inlineFileSystem, { rename });

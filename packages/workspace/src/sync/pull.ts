@@ -14,7 +14,7 @@ import {
   pullTempName,
   setExecutable,
 } from './place-file.js';
-import { isAsShown, listRemote, makePlan, removeLeftovers } from './pull-look.js';
+import { isAsShown, listRemote, makePlan, removeLeftovers } from './prepare-pull.js';
 import type { PullDeletion, PullMode, PullPlan, PullRename, PullWrite } from './pull-plan.js';
 import { checkRenames } from './rename-checks.js';
 import { renameFile } from './rename-file.js';
@@ -28,7 +28,8 @@ const BATCHES_AT_ONCE = 3;
 const SAVE_EVERY_MS = 100;
 const WITHOUT_ATTRIBUTES =
   'was replaced, and its extended attributes and access control list could not be kept';
-const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchbay-kept behind its name';
+const KEPT_BESIDE =
+  'had text that is in no version: it is kept beside the file with the suffix .patchbay-kept';
 
 /**
  * Writes the Cloud's files into the folder. A local file is replaced only if it has the base, which is checked again
@@ -37,19 +38,19 @@ const PUT_ASIDE = 'had text that is in no version: it is beside it, with .patchb
 export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
   try {
-    const { remote, odd, folders } = await listRemote(sync, report);
+    const { remote, inconsistent, folders } = await listRemote(sync, report);
     if (sync.expects && !isAsShown(sync.expects, [...remote.values()][0])) return report;
     const scan = await scanFolder(rootOf(sync), sync);
     if (!sync.dryRun) removeLeftovers(sync, scan);
-    const plan = await makePlan(sync, scan, { remote, odd, folders }, report);
+    const plan = await makePlan(sync, scan, { remote, inconsistent, folders }, report);
     const isElsewhere = plan.writes.some(({ path }) => path !== sync.expects?.path);
     if (sync.expects && !sync.dryRun && isElsewhere) return report;
     report.kept.push(...plan.kept);
     report.conflicts.push(...plan.conflicts);
     const pull = new Pull(sync, report, scan, folders);
-    if (sync.dryRun) pull.preview(await pull.withoutLettingOut(plan));
+    if (sync.dryRun) pull.preview(await pull.withoutUnignoring(plan));
     else {
-      await pull.run(await pull.withoutLettingOut(plan));
+      await pull.run(await pull.withoutUnignoring(plan));
       if (sync.only === undefined) sync.state.noteSynced();
     }
     return report;
@@ -88,7 +89,10 @@ class Pull {
       planned.push({ path, reason: replaces === null ? 'would be added' : 'would be replaced' });
     }
     for (const { path, keep } of deletions) {
-      planned.push({ path, reason: keep ? 'would be put aside' : 'would be deleted here' });
+      planned.push({
+        path,
+        reason: keep ? 'would be kept with the suffix .patchbay-kept' : 'would be deleted here',
+      });
     }
     for (const { file } of [...renames, ...modes]) this.received.add(file.docPath);
     this.countUnchanged(same);
@@ -112,7 +116,7 @@ class Pull {
   }
 
   /** Removes changes of ignore files after which other files would be sent. */
-  async withoutLettingOut(plan: PullPlan): Promise<PullPlan> {
+  async withoutUnignoring(plan: PullPlan): Promise<PullPlan> {
     const changes = ignoreChangesOf([...plan.writes, ...plan.deletions]);
     if (changes.length === 0) return plan;
     const contents = await this.fetch(plan.writes.filter((write) => changes.includes(write)));
@@ -208,14 +212,14 @@ class Pull {
       const { file, path } = write;
       progress.advance(1, file.sizeBytes);
       if (placed.has(write)) {
-        const names = { here: path, there: file.path };
+        const names = { localPath: path, cloudPath: file.path };
         if (write.replaces === null) state.noteNames(file.docPath, names);
         state.noteSame(file.docPath, file.sha256, names, write.isExecutable ?? undefined);
         this.noteReceived(file.docPath);
         this.report.moved.bytes += file.sizeBytes;
-        if (write.keep) this.report.kept.push({ path, reason: PUT_ASIDE });
+        if (write.keep) this.report.kept.push({ path, reason: KEPT_BESIDE });
       } else if (!contents.has(file.sha256)) {
-        this.report.faults.push({ path, reason: 'came damaged; pull again' });
+        this.report.faults.push({ path, reason: 'was damaged during the download; pull again' });
       }
     }
   }
@@ -239,7 +243,7 @@ class Pull {
       const target = roots.locateIn(rootOf(this.sync), to);
       const mayMove = (folder: string) => !this.folders.has(folder);
       await renameFile(root.directory, segments, target.segments, mayMove);
-      state.noteNames(file.docPath, { here: to, there: file.path });
+      state.noteNames(file.docPath, { localPath: to, cloudPath: file.path });
       this.noteReceived(file.docPath);
       await this.saveSoon();
     } catch (error) {
@@ -259,7 +263,7 @@ class Pull {
     try {
       const { root, segments } = this.sync.roots.locateIn(rootOf(this.sync), path);
       await deleteFile(root.directory, segments, file);
-      if (file.keep) this.report.kept.push({ path, reason: PUT_ASIDE });
+      if (file.keep) this.report.kept.push({ path, reason: KEPT_BESIDE });
       this.sync.state.noteBase(docPath, null);
       this.report.deleted += 1;
     } catch (error) {

@@ -10,7 +10,7 @@ import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { FolderState } from './folder-state.js';
 import { PathClaims } from './path-claims.js';
 import { silent } from './progress.js';
-import { deleteGone, findGone } from './push-deletions.js';
+import { deleteInCloud, findDeleted } from './push-deletions.js';
 import { emptyReport } from './sync-report.js';
 
 const [MADE_ANEW, GONE] = ['proj/a.txt', 'proj/b.txt'];
@@ -36,10 +36,10 @@ describe('a push of what is gone from a folder', () => {
       claims: new PathClaims(),
     };
     const report = emptyReport();
-    const gone = await findGone(sync, [MADE_ANEW, GONE], () => BASE);
+    const gone = await findDeleted(sync, [MADE_ANEW, GONE], () => BASE);
     expect([...gone.keys()]).toEqual([MADE_ANEW, GONE]);
     writeFileSync(join(directory, 'a.txt'), 'by a call\n');
-    await deleteGone(sync, gone, report);
+    await deleteInCloud(sync, gone, report);
     expect(asked).toEqual([GONE]);
     expect(report).toMatchObject({ deleted: 1, conflicts: [], faults: [] });
   });

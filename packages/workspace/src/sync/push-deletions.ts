@@ -8,21 +8,21 @@ import type { SyncReport } from './sync-report.js';
  * Returns the docPaths without a local file, with their bases. Existing files that are ignored, links or unreadable
  * are not deleted. Files that would be ignored are omitted.
  */
-export async function findGone(
+export async function findDeleted(
   sync: FolderSync,
   unseen: readonly string[],
   baseOf: (docPath: string) => string | null,
 ): Promise<Map<string, string>> {
   if (unseen.length === 0) return new Map();
   const wanted = unseen.filter((docPath) => sync.only?.(docPath) !== false);
-  const missing = await notThere(sync.roots, wanted);
+  const missing = await missingOnDisk(sync.roots, wanted);
   const hidden = await hiddenDocPaths(sync, missing);
   const isGone = (docPath: string) => sync.settling?.isGone(docPath) ?? true;
   const gone = missing.filter((docPath) => !hidden.has(docPath) && isGone(docPath));
   return new Map(gone.map((docPath) => [docPath, baseOf(docPath)!]));
 }
 
-async function notThere(roots: WorkspaceRoots, docPaths: readonly string[]): Promise<string[]> {
+async function missingOnDisk(roots: WorkspaceRoots, docPaths: readonly string[]): Promise<string[]> {
   const { DiskFinder } = await import('./disk-finder.js');
   const finder = new DiskFinder(roots);
   const missing: string[] = [];
@@ -36,7 +36,7 @@ async function notThere(roots: WorkspaceRoots, docPaths: readonly string[]): Pro
  * Deletes files in the Cloud that were deleted locally and still are the base there. Without `delete` or `force` it
  * only reports them.
  */
-export async function deleteGone(
+export async function deleteInCloud(
   sync: FolderSync,
   gone: ReadonlyMap<string, string>,
   report: SyncReport,
@@ -50,20 +50,20 @@ export async function deleteGone(
     }
     return;
   }
-  const free = [...gone.keys()].filter((docPath) => sync.claims?.tryTake(docPath) !== false);
+  const free = [...gone.keys()].filter((docPath) => sync.claims?.tryClaim(docPath) !== false);
   try {
     // Checked again under the locks, because a call may have created one meanwhile.
-    const missing = await notThere(sync.roots, free);
+    const missing = await missingOnDisk(sync.roots, free);
     const changes = missing.map((path): FileChange => ({ path, deleted: true, baseSha256: gone.get(path)! }));
     for (let from = 0; from < changes.length; from += MAX_BATCH_FILES) {
-      await deleteThere(sync, changes.slice(from, from + MAX_BATCH_FILES), report);
+      await commitDeletions(sync, changes.slice(from, from + MAX_BATCH_FILES), report);
     }
   } finally {
-    for (const docPath of free) sync.claims?.free(docPath);
+    for (const docPath of free) sync.claims?.release(docPath);
   }
 }
 
-async function deleteThere(
+async function commitDeletions(
   sync: FolderSync,
   changes: readonly FileChange[],
   report: SyncReport,
@@ -79,13 +79,13 @@ async function deleteThere(
   await sync.state.save();
   // Another process may have created one meanwhile.
   const missing = new Set(
-    await notThere(
+    await missingOnDisk(
       sync.roots,
       again.map(({ path }) => path),
     ),
   );
   const left = again.filter(({ path }) => missing.has(path));
-  if (left.length > 0) await deleteThere({ ...sync, force: false }, left, report);
+  if (left.length > 0) await commitDeletions({ ...sync, force: false }, left, report);
 }
 
 /** Whether the Cloud's newer version may be deleted: this folder has sent it, or `force` is set. */

@@ -11,7 +11,7 @@ const plan = (paths: string[], content: Record<string, string | null>, bases: Re
   const agreed = new Map(Object.entries(bases).map(([path, sha256]) => [`p/${path}`, sha256]));
   const made = planPush(paths.map(file), {
     isUnchanged: (docPath) => agreed.has(docPath) && content[docPath.slice(2)] === agreed.get(docPath),
-    isSpelt: () => true,
+    isSpelledLocally: () => true,
     contentOf: (docPath) => content[docPath.slice(2)],
     baseOf: (docPath) => agreed.get(docPath) ?? null,
     bases: () => agreed.entries(),

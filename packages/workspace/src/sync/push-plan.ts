@@ -1,6 +1,6 @@
 import type { ScannedFile } from './scan-folder.js';
 import type { CloudFile } from '@patchbay/protocol';
-import { isNamed } from './cloud-spelling.js';
+import { isSpelledAlike } from './cloud-spelling.js';
 import { isExecutable, KNOWS_EXECUTABLE } from './file-stamp.js';
 import type { FolderState } from './folder-state.js';
 import type { Names } from './state-line.js';
@@ -24,7 +24,7 @@ export interface PushPlan {
 /** The parts of the state that a plan reads. */
 export interface PushMemory extends Pick<
   FolderState,
-  'isUnchanged' | 'isSpelt' | 'contentOf' | 'baseOf' | 'baseCount'
+  'isUnchanged' | 'isSpelledLocally' | 'contentOf' | 'baseOf' | 'baseCount'
 > {
   bases(): Iterable<[docPath: string, sha256: string]>;
 }
@@ -35,7 +35,7 @@ export function planPush(files: readonly ScannedFile[], state: PushMemory): Push
   let seen = 0;
   for (const file of files) {
     const { path, docPath, stamp } = file;
-    const isUnchanged = state.isUnchanged(docPath, stamp) && state.isSpelt(docPath, path);
+    const isUnchanged = state.isUnchanged(docPath, stamp) && state.isSpelledLocally(docPath, path);
     if (isUnchanged) plan.unchanged += 1;
     else if (state.contentOf(docPath, stamp) === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
     else plan.candidates.push(file);
@@ -56,11 +56,15 @@ export function planForcedPush(
   for (const file of files) {
     const { path, docPath, stamp } = file;
     seen.add(docPath);
-    const [content, there] = [state.contentOf(docPath, stamp), remote.get(docPath)];
+    const [content, cloudFile] = [state.contentOf(docPath, stamp), remote.get(docPath)];
     if (content === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
-    else if (there && isThere(content, isExecutable(stamp), there) && isNamed(path, there.path)) {
+    else if (
+      cloudFile &&
+      matchesCloud(content, isExecutable(stamp), cloudFile) &&
+      isSpelledAlike(path, cloudFile.path)
+    ) {
       plan.unchanged += 1;
-      const names = { here: path, there: there.path };
+      const names = { localPath: path, cloudPath: cloudFile.path };
       plan.same.push({ docPath, sha256: content!, isExecutable: isExecutable(stamp), names });
     } else plan.candidates.push(file);
   }
@@ -69,7 +73,7 @@ export function planForcedPush(
 }
 
 /** Whether the Cloud has the same content and mode. An unknown mode counts as not executable. */
-export function isThere(
+export function matchesCloud(
   content: string | undefined,
   executable: boolean,
   file: Pick<CloudFile, 'sha256' | 'isExecutable'>,

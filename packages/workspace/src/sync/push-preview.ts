@@ -23,27 +23,27 @@ export class PushPreview {
   file(pending: Pending): void {
     const { file, read, base, renamedFrom } = pending;
     const { path, docPath } = file;
-    const there = this.remote.get(docPath);
+    const cloudFile = this.remote.get(docPath);
     const mode = modeOf(pending);
-    const isSame = read.sha256 === base && there?.sha256 === base;
-    const isNew = isSame && renamedFrom !== null && !isRenamed(pending, there.path);
-    if (isNew && there.path === renamedFrom)
+    const isSame = read.sha256 === base && cloudFile?.sha256 === base;
+    const isNew = isSame && renamedFrom !== null && !isRenamed(pending, cloudFile.path);
+    if (isNew && cloudFile.path === renamedFrom)
       this.plan(path, `would be renamed in the Cloud, from ${belowRoot(renamedFrom.slice(1))}`);
     else if (isNew)
-      this.report.conflicts.push(renameConflict(file, there.sha256, belowRoot(there.path.slice(1))));
+      this.report.conflicts.push(renameConflict(file, cloudFile.sha256, belowRoot(cloudFile.path.slice(1))));
     else if (isSame && mode !== undefined) this.plan(path, modeReason(mode));
     else if (this.isDecided(path, docPath, read.sha256, base))
-      this.plan(path, there === undefined ? 'would be added' : 'would be replaced');
+      this.plan(path, cloudFile === undefined ? 'would be added' : 'would be replaced');
   }
 
   /** Returns true if the local side wins; otherwise reports the reason. */
   private isDecided(path: string, docPath: string, local: string | null, base: string | null): boolean {
-    const there = this.remote.get(docPath)?.sha256 ?? null;
-    const verdict = compare({ local, base, remote: there });
+    const remote = this.remote.get(docPath)?.sha256 ?? null;
+    const verdict = compare({ local, base, remote });
     if (verdict === 'same') this.report.unchanged += 1;
     else if (verdict === 'changedHere' || this.sync.force) return true;
     else {
-      this.report.conflicts.push({ path, docPath, remote: there, reason: conflictReason(base, there) });
+      this.report.conflicts.push({ path, docPath, remote, reason: conflictReason(base, remote) });
     }
     return false;
   }

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { CloudSpelling, isNamed, isSameName, renamedThere } from './cloud-spelling.js';
+import { CloudSpelling, isSpelledAlike, isSameCloudPath, renamedInCloud } from './cloud-spelling.js';
 import { type FileStamp, isExecutable, KNOWS_EXECUTABLE, stampOf } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { IS_BINARY } from './push-plan.js';
@@ -13,7 +13,7 @@ import { unsent } from './unsent-files.js';
 /** Most files and bytes per batch. */
 const BATCH_FILES = 500;
 const BATCH_BYTES = 4 * 1024 * 1024;
-const FILES_A_TURN = 64;
+const FILES_PER_TURN = 64;
 
 /** A changed file and its base. */
 export interface Pending {
@@ -44,13 +44,13 @@ export function modeOf({
 }
 
 /** Whether the Cloud has the file under its local name. */
-export function isRenamed({ file, cloudPath }: Pending, there: string): boolean {
-  return isNamed(file.path, there) || isSameName(cloudPath.normalize('NFC'), there);
+export function isRenamed({ file, cloudPath }: Pending, currentPath: string): boolean {
+  return isSpelledAlike(file.path, currentPath) || isSameCloudPath(cloudPath.normalize('NFC'), currentPath);
 }
 
 /** Reads the files that may have to be sent. Changed files stay locked until `free`. */
 export class PushReader {
-  private readonly taken = new Set<string>();
+  private readonly claimed = new Set<string>();
   private readonly spelling: CloudSpelling;
 
   constructor(
@@ -65,9 +65,9 @@ export class PushReader {
     let batch: Pending[] = [];
     let bytes = 0;
     for (const [at, file] of candidates.entries()) {
-      if (at % FILES_A_TURN === 0) await setImmediate();
+      if (at % FILES_PER_TURN === 0) await setImmediate();
       this.sync.signal?.throwIfAborted();
-      const pending = this.take(file);
+      const pending = this.claim(file);
       if (pending === null) {
         this.sync.progress.advance(1, file.sizeBytes);
         continue;
@@ -81,14 +81,14 @@ export class PushReader {
     if (batch.length > 0) yield batch;
   }
 
-  free({ docPath }: ScannedFile): void {
-    if (this.taken.delete(docPath)) this.sync.claims?.free(docPath);
+  release({ docPath }: ScannedFile): void {
+    if (this.claimed.delete(docPath)) this.sync.claims?.release(docPath);
   }
 
   /** Releases the locks after a failure. */
-  release(): void {
-    for (const docPath of this.taken) this.sync.claims?.free(docPath);
-    this.taken.clear();
+  releaseAll(): void {
+    for (const docPath of this.claimed) this.sync.claims?.release(docPath);
+    this.claimed.clear();
   }
 
   /** Reads the file; null if it cannot be read, with the reason in the report. */
@@ -111,42 +111,42 @@ export class PushReader {
   }
 
   /** Locks and reads the file; null if it need not be sent. */
-  private take(file: ScannedFile): Pending | null {
-    if (this.sync.claims?.tryTake(file.docPath) === false) return null;
-    this.taken.add(file.docPath);
+  private claim(file: ScannedFile): Pending | null {
+    if (this.sync.claims?.tryClaim(file.docPath) === false) return null;
+    this.claimed.add(file.docPath);
     const pending = this.read(file);
-    if (pending === null) this.free(file);
+    if (pending === null) this.release(file);
     return pending;
   }
 
-  private isStill(docPath: string, stamp: FileStamp): boolean {
-    return this.sync.settling?.isStill(docPath, stamp) ?? true;
+  private isStable(docPath: string, stamp: FileStamp): boolean {
+    return this.sync.settling?.isStable(docPath, stamp) ?? true;
   }
 
   /** Whether the file did not change during the read, or has been changing for too long to wait. */
-  private isStillAfter(path: string, docPath: string): boolean {
+  private isStableAfterRead(path: string, docPath: string): boolean {
     const { settling } = this.sync;
     const stats = settling && lstatSync(join(rootOf(this.sync).directory, path), { throwIfNoEntry: false });
-    return !settling || (stats !== undefined && this.isStill(docPath, stampOf(stats)));
+    return !settling || (stats !== undefined && this.isStable(docPath, stampOf(stats)));
   }
 
   private read(file: ScannedFile): Pending | null {
     const { state } = this.sync;
     const { path, docPath } = file;
-    const isStill = this.isStill(docPath, file.stamp);
+    const isStill = this.isStable(docPath, file.stamp);
     const read = this.tryRead(path);
     if (read === null) return null;
     const pending = this.pendingOf(file, read);
     const { base, wasExecutable, renamedFrom } = pending;
     const isChanged = read.sha256 !== base || modeOf(pending) !== undefined || renamedFrom !== null;
     // A call has just uploaded this content, so there is no need to wait.
-    if (isChanged && !(isStill && this.isStillAfter(path, docPath))) return null;
+    if (isChanged && !(isStill && this.isStableAfterRead(path, docPath))) return null;
     this.sync.settling?.done(docPath);
     state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
     if (!read.isText) this.skip(file, IS_BINARY);
     else if (isChanged) return pending;
     else {
-      const names = { here: path, there: this.bases.cloudPathOf(docPath) };
+      const names = { localPath: path, cloudPath: this.bases.cloudPathOf(docPath) };
       if (this.sync.force) state.noteNames(docPath, names);
       state.noteBase(docPath, base, wasExecutable);
       this.report.unchanged += 1;
@@ -163,12 +163,12 @@ export class PushReader {
       const cloudPath = this.sync.force ? `/${rootOf(this.sync).name}/${path}` : this.spelling.pathOf(path);
       return { ...known, cloudPath, renamedFrom: null };
     }
-    const there = this.bases.cloudPathOf(docPath);
+    const currentPath = this.bases.cloudPathOf(docPath);
     if (this.sync.force) {
-      const cloudPath = `/${there.slice(1, there.indexOf('/', 1))}/${path}`;
-      return { ...known, cloudPath, renamedFrom: isNamed(path, there) ? null : there };
+      const cloudPath = `/${currentPath.slice(1, currentPath.indexOf('/', 1))}/${path}`;
+      return { ...known, cloudPath, renamedFrom: isSpelledAlike(path, currentPath) ? null : currentPath };
     }
-    const renamedFrom = state.isSpelt(docPath, path) ? null : there;
-    return { ...known, cloudPath: renamedThere(path, state.namesOf(docPath)), renamedFrom };
+    const renamedFrom = state.isSpelledLocally(docPath, path) ? null : currentPath;
+    return { ...known, cloudPath: renamedInCloud(path, state.namesOf(docPath)), renamedFrom };
   }
 }

@@ -13,9 +13,9 @@ import { pushFolder } from './push.js';
 class EndingClaims extends PathClaims {
   readonly ending = new AbortController();
 
-  override tryTake(docPath: string): boolean {
+  override tryClaim(docPath: string): boolean {
     this.ending.abort(new Error('ended'));
-    return super.tryTake(docPath);
+    return super.tryClaim(docPath);
   }
 }
 
@@ -39,6 +39,6 @@ describe('a push that is ended', () => {
       ...{ force: false, delete: false, dryRun: false },
     });
     await expect(push).rejects.toThrow('ended');
-    expect(['proj/a.txt', 'proj/b.txt'].map((path) => claims.tryTake(path))).toEqual([true, true]);
+    expect(['proj/a.txt', 'proj/b.txt'].map((path) => claims.tryClaim(path))).toEqual([true, true]);
   });
 });

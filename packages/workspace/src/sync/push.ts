@@ -11,14 +11,14 @@ import { cloudFilesOf } from './cloud-list.js';
 import { isExecutable } from './file-stamp.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
-import { deleteGone, findGone } from './push-deletions.js';
+import { deleteInCloud, findDeleted } from './push-deletions.js';
 import { leftOutFiles, sentBefore } from './left-out-files.js';
 import { conflictReason, planForcedPush, planPush, type PushPlan, renameConflict } from './push-plan.js';
 import { PushPreview } from './push-preview.js';
 import { type Bases, isRenamed, modeOf, type Pending, PushReader } from './push-reader.js';
 import { scanFolder } from './scan-folder.js';
 import { emptyReport, type Finding, sizeText, type SyncReport } from './sync-report.js';
-import { tellUnsent } from './unsent-files.js';
+import { moveToUnsent } from './unsent-files.js';
 import { uploadMissing } from './upload-blobs.js';
 
 const BATCHES_AT_ONCE = 3;
@@ -44,20 +44,20 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     report.skipped.push(...scan.skipped);
     report.kept.push(...scan.notes);
     report.faults.push(...scan.faults);
-    const isThere = (docPath: string) => (remote?.get(docPath)?.sha256 ?? state.baseOf(docPath)) !== null;
-    if (sync.tellsLeftOut) {
+    const isInCloud = (docPath: string) => (remote?.get(docPath)?.sha256 ?? state.baseOf(docPath)) !== null;
+    if (sync.countsLeftOut) {
       report.leftOut = await leftOutFiles(rootOf(sync), scan.leftOut, sync.signal);
       report.kept.push(...sentBefore(rootOf(sync), report.leftOut, state));
     }
-    report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isThere(docPath))));
+    report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isInCloud(docPath))));
     const bases = remote !== null && force ? basesIn(remote) : state;
     const baseOf = (docPath: string) => bases.baseOf(docPath);
     const binary = plan.binary
       .filter(({ docPath }) => baseOf(docPath) !== null)
       .map(({ docPath }) => docPath);
     report.skipped.push(...plan.binary.map(({ path, reason }) => ({ path, reason })));
-    tellUnsent(sync, report, [...plan.unseen, ...binary], baseOf);
-    const gone = await findGone(sync, plan.unseen, baseOf);
+    moveToUnsent(sync, report, [...plan.unseen, ...binary], baseOf);
+    const gone = await findDeleted(sync, plan.unseen, baseOf);
     if (!isSameFolder(identityOf(rootOf(sync)), identity)) throw new FolderReplaced(rootOf(sync).directory);
     const work = new Push(sync, report, plan, bases);
     if (remote !== null && sync.dryRun) await work.preview(gone, remote);
@@ -66,7 +66,7 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
         state.noteNames(docPath, names);
         state.noteBase(docPath, sha256, mode);
       }
-      await deleteGone(sync, gone, report);
+      await deleteInCloud(sync, gone, report);
       await work.run();
       if (only === undefined) state.noteSynced();
     }
@@ -78,7 +78,7 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
 }
 
 function secretFinding(path: string, isThere: boolean): Finding {
-  const before = 'was sent before, and stays in the Cloud as it was then until it is deleted there';
+  const before = 'was sent before; that version stays in the Cloud until it is deleted there';
   return { path, reason: isThere ? before : 'is not sent' };
 }
 
@@ -96,7 +96,7 @@ function basesIn(remote: ReadonlyMap<string, CloudFile>): Bases {
   };
 }
 
-function isForWantOfRoom(answer: CommittedFile | RefusedFile): answer is RefusedFile {
+function isQuotaExceeded(answer: CommittedFile | RefusedFile): answer is RefusedFile {
   return 'error' in answer && isOutOfRoom(answer.error);
 }
 
@@ -126,7 +126,7 @@ class Push {
     this.begin('Sending');
     const batches = this.reader.batches(this.plan.candidates);
     await inParallel(batches, BATCHES_AT_ONCE, (batch) => this.send(batch)).finally(() =>
-      this.reader.release(),
+      this.reader.releaseAll(),
     );
   }
 
@@ -154,7 +154,7 @@ class Push {
         left = await this.commit(await this.upload(left), tries < TRIES);
       }
     } finally {
-      for (const { file } of batch) this.reader.free(file);
+      for (const { file } of batch) this.reader.release(file);
     }
   }
 
@@ -162,7 +162,7 @@ class Push {
   private async commit(batch: readonly Pending[], mayRetry: boolean): Promise<Pending[]> {
     const { files, state, signal } = this.sync;
     const again: Pending[] = [];
-    let noRoom: string | undefined;
+    let quotaMessage: string | undefined;
     for (const { file, read } of batch) state.noteSent(file.docPath, read.sha256);
     await state.save();
     for (let from = 0; from < batch.length; from += MAX_BATCH_FILES) {
@@ -170,14 +170,14 @@ class Push {
       const changes = part.map(changeOf);
       const answers = await files.commit(changes, signal);
       answers.forEach((answer, at) => {
-        if (isForWantOfRoom(answer)) return void (noRoom ??= answer.error.message);
+        if (isQuotaExceeded(answer)) return void (quotaMessage ??= answer.error.message);
         const retry = this.settle(part[at]!, answer, mayRetry);
         if (retry) again.push(retry);
       });
-      if (noRoom !== undefined) break;
+      if (quotaMessage !== undefined) break;
     }
     await state.save();
-    if (noRoom !== undefined) throw new PatchbayError('TOO_LARGE', noRoom);
+    if (quotaMessage !== undefined) throw new PatchbayError('TOO_LARGE', quotaMessage);
     return again;
   }
 
@@ -203,7 +203,7 @@ class Push {
     if ('error' in answer) {
       const { code, message, currentSha256 } = answer.error;
       if (code === 'STALE' && mayRetry) {
-        const retry = this.onTopOf(pending, currentSha256);
+        const retry = this.rebase(pending, currentSha256);
         if (retry !== undefined) return retry;
       }
       if (code === 'NOT_FOUND' && mayRetry) return pending;
@@ -214,7 +214,7 @@ class Push {
         report.conflicts.push({ path, docPath, remote: currentSha256, reason });
       } else if (code !== 'STALE') report.faults.push({ path: file.path, reason: message });
     } else {
-      const names = { here: file.path, there: answer.path };
+      const names = { localPath: file.path, cloudPath: answer.path };
       const isRefused = renamedFrom !== null && !isRenamed(pending, answer.path);
       if (renamedFrom !== null && !isRefused) sync.state.noteNames(file.docPath, names);
       sync.state.noteSame(file.docPath, read.sha256, names, isExecutable(read.stamp));
@@ -234,7 +234,7 @@ class Push {
    * Returns the file's current content, based on the Cloud's version, if this folder has sent that version (in another
    * process or before a crash) or `force` is set. Undefined if someone else has sent it.
    */
-  private onTopOf(pending: Pending, current: string | null): Pending | null | undefined {
+  private rebase(pending: Pending, current: string | null): Pending | null | undefined {
     const { file } = pending;
     const { state, force } = this.sync;
     state.refresh();

@@ -1,5 +1,5 @@
 /** Requests within this time in ms are combined, so that a checkout of a thousand files causes one scan. */
-const GATHER_MS = 120;
+const COLLECT_MS = 120;
 /** Scans take at most a fifth of the time, so that a constantly changing folder does not use up a core. */
 const REST_FACTOR = 4;
 /** Limits the pause after a round that took long because of its uploads. */
@@ -10,7 +10,7 @@ export class Rounds {
   private tail: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private notBefore = 0;
-  private asked: (() => Promise<void>) | null = null;
+  private requested: (() => Promise<void>) | null = null;
   private isRunning = false;
   private ended = false;
 
@@ -19,8 +19,8 @@ export class Rounds {
 
   /** Runs the round soon. Further requests are combined until it starts; one during the round causes another. */
   request(round: () => Promise<void>): void {
-    if (this.asked || this.ended) return;
-    this.asked = round;
+    if (this.requested || this.ended) return;
+    this.requested = round;
     if (!this.isRunning) this.schedule();
   }
 
@@ -44,14 +44,14 @@ export class Rounds {
   }
 
   private schedule(): void {
-    const delay = Math.max(GATHER_MS, this.notBefore - performance.now());
+    const delay = Math.max(COLLECT_MS, this.notBefore - performance.now());
     this.timer = setTimeout(() => void this.enqueue(() => this.run()).catch(() => undefined), delay);
     this.timer.unref();
   }
 
   private async run(): Promise<void> {
-    const round = this.asked!;
-    this.asked = null;
+    const round = this.requested!;
+    this.requested = null;
     this.isRunning = true;
     const began = performance.now();
     try {
@@ -59,7 +59,7 @@ export class Rounds {
     } finally {
       this.isRunning = false;
       this.notBefore = performance.now() + Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - began));
-      if (this.asked && !this.ended) this.schedule();
+      if (this.requested && !this.ended) this.schedule();
     }
   }
 }

@@ -62,7 +62,7 @@ interface Folder {
 }
 
 /** Relative paths of folders with a trailing slash, by docPath. */
-type FoldersAt = Map<string, string[]>;
+type FoldersByDocPath = Map<string, string[]>;
 
 /**
  * Scans a folder for the files that may be seen: those that git lists, or outside of a repository those that no
@@ -76,25 +76,25 @@ export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Pro
     faults: [],
   };
   const scanner = new Scanner(root, options, scan);
-  const foldersAt: FoldersAt = new Map();
+  const foldersAt: FoldersByDocPath = new Map();
   const rules = await rulesOfRoot(root.directory, options.signal);
   let level: Folder[] = [{ prefix: '', docPrefix: `${foldCase(root.name)}/`, isPlain: true, rules }];
   while (level.length > 0) {
     const deeper: Folder[] = [];
     for (const folder of level) {
-      deeper.push(...scanner.lookThrough(folder));
+      deeper.push(...scanner.scanDirectory(folder));
       await setImmediate();
       options.signal?.throwIfAborted();
     }
-    level = await scanner.withoutHidden(deeper);
+    level = await scanner.visibleFolders(deeper);
     for (const folder of level) noteFolder(folder, foldersAt, scan);
   }
-  return withoutFolderTwins(withoutTwins(scan, scanner.kept), foldersAt);
+  return withoutAmbiguousFolders(withoutAmbiguousFiles(scan, scanner.hidden), foldersAt);
 }
 
 class Scanner {
   /** Ignored and secret files: path by docPath. */
-  readonly kept = new Map<string, string>();
+  readonly hidden = new Map<string, string>();
 
   constructor(
     private readonly root: WorkspaceRoot,
@@ -103,7 +103,7 @@ class Scanner {
   ) {}
 
   /** Adds the files of a folder. Returns its subfolders with the rules of the folder itself. */
-  lookThrough(folder: Folder): Folder[] {
+  scanDirectory(folder: Folder): Folder[] {
     const { prefix, docPrefix } = folder;
     const names = this.namesIn(prefix);
     if (names.includes(DATABASE_FILE)) {
@@ -120,7 +120,7 @@ class Scanner {
       if (TEMP_FILE.test(name)) this.scan.leftovers.push(path);
       else if (KEPT_FILE.test(name)) continue;
       else {
-        const inside = this.lookAt({ path, docPath, isPlain }, folder.rules);
+        const inside = this.scanEntry({ path, docPath, isPlain }, folder.rules);
         if (inside) deeper.push(inside);
       }
     }
@@ -128,7 +128,7 @@ class Scanner {
   }
 
   /** Returns the folders to scan, each with its own rules. */
-  async withoutHidden(folders: readonly Folder[]): Promise<Folder[]> {
+  async visibleFolders(folders: readonly Folder[]): Promise<Folder[]> {
     const byRules = new Map<FolderRules, Folder[]>();
     for (const folder of folders) {
       const same = byRules.get(folder.rules);
@@ -158,7 +158,7 @@ class Scanner {
   }
 
   /** Adds an entry that is not a folder; returns a folder. */
-  private lookAt(
+  private scanEntry(
     { path, docPath, isPlain }: { path: string; docPath: string; isPlain: boolean },
     rules: FolderRules,
   ): Folder | null {
@@ -171,20 +171,20 @@ class Scanner {
     // Git ignores entries that are neither files nor links.
     const hidden = stats.isFile() || stats.isSymbolicLink() ? rules.file(path) : null;
     if (hidden) {
-      this.kept.set(docPath, path);
+      this.hidden.set(docPath, path);
       this.leaveOut(path, hidden);
-    } else this.takeIn(path, docPath, isPlain, stats);
+    } else this.addFile(path, docPath, isPlain, stats);
     return null;
   }
 
-  private takeIn(path: string, docPath: string, isPlain: boolean, stats: Stats): void {
+  private addFile(path: string, docPath: string, isPlain: boolean, stats: Stats): void {
     const { maxFileBytes, secrets } = this.options;
     if (secrets?.keepsOut(path)) {
-      this.kept.set(docPath, path);
+      this.hidden.set(docPath, path);
       return void this.scan.secrets.push({ path, docPath });
     }
     if (stats.isSymbolicLink()) return this.skip(path, 'is a link, and links are not followed');
-    if (!stats.isFile()) return this.skip(path, 'is no regular file');
+    if (!stats.isFile()) return this.skip(path, 'is not a regular file');
     const fault = pathFault(docPath, isPlain);
     if (fault !== null) return this.fault(path, fault);
     const { size: sizeBytes } = stats;
@@ -222,13 +222,14 @@ class Scanner {
   }
 }
 
-function noteFolder({ prefix, docPrefix }: Folder, foldersAt: FoldersAt, scan: FolderScan): void {
+function noteFolder({ prefix, docPrefix }: Folder, foldersAt: FoldersByDocPath, scan: FolderScan): void {
   const path = prefix.slice(0, -1);
   scan.folders.push(path);
   const twins = foldersAt.get(docPrefix.slice(0, -1));
   if (twins === undefined) return void foldersAt.set(docPrefix.slice(0, -1), [prefix]);
   const isOneThere = twins.some((twin) => twin.normalize('NFC') === prefix.normalize('NFC'));
-  if (isOneThere) scan.notes.push({ path, reason: 'is one folder in the Cloud with another of this name' });
+  if (isOneThere)
+    scan.notes.push({ path, reason: 'is the same folder in the Cloud as another one of this name' });
   twins.push(prefix);
 }
 
@@ -248,12 +249,12 @@ function pathFault(docPath: string, isPlain: boolean): string | null {
   return isLong ? `has a name of more than ${MAX_COMPONENT_BYTES} bytes` : null;
 }
 
-function twinReason(twin: string): string {
+function ambiguousReason(twin: string): string {
   return `differs from ${twin} only by case or Unicode form (AmbiguousDocPath); rename one`;
 }
 
 /** If the docPath of a file is also that of a non-empty folder, neither is sent. */
-function withoutFolderTwins(scan: FolderScan, foldersAt: FoldersAt): FolderScan {
+function withoutAmbiguousFolders(scan: FolderScan, foldersAt: FoldersByDocPath): FolderScan {
   const twins = new Map<string, string>();
   for (const { path, docPath } of scan.files) {
     for (const folder of foldersAt.get(docPath) ?? []) {
@@ -264,12 +265,12 @@ function withoutFolderTwins(scan: FolderScan, foldersAt: FoldersAt): FolderScan 
   if (twins.size === 0) return scan;
   const isTwin = ({ path }: ScannedFile) =>
     [...twins.keys()].some((twin) => (twin.endsWith('/') ? path.startsWith(twin) : path === twin));
-  const faults = [...twins].map(([path, twin]) => ({ path, reason: twinReason(twin) }));
+  const faults = [...twins].map(([path, twin]) => ({ path, reason: ambiguousReason(twin) }));
   return { ...scan, files: scan.files.filter((file) => !isTwin(file)), faults: [...scan.faults, ...faults] };
 }
 
 /** If several files share a docPath, none is sent. Hidden files count, too. */
-function withoutTwins(scan: FolderScan, kept: ReadonlyMap<string, string>): FolderScan {
+function withoutAmbiguousFiles(scan: FolderScan, kept: ReadonlyMap<string, string>): FolderScan {
   const firsts = new Map<string, ScannedFile>();
   const twins = new Map<ScannedFile, string>();
   for (const file of scan.files) {
@@ -282,7 +283,7 @@ function withoutTwins(scan: FolderScan, kept: ReadonlyMap<string, string>): Fold
   if (twins.size === 0) return scan;
   const faults = [...twins].map(([{ path }, twin]) => ({
     path,
-    reason: twinReason(twin),
+    reason: ambiguousReason(twin),
   }));
   return {
     ...scan,

@@ -16,38 +16,38 @@ describe('what is held back of a folder', () => {
 
   it('is a changed file, until it has not changed for 0.5 s', () => {
     const [first, second] = [written(1), written(2)];
-    expect(settling.isStill('p/a', first)).toBe(false);
+    expect(settling.isStable('p/a', first)).toBe(false);
     now += 400;
-    expect(settling.isStill('p/a', second)).toBe(false);
+    expect(settling.isStable('p/a', second)).toBe(false);
     now += 400;
-    expect([settling.isStill('p/a', second), settling.isHeld('p/a'), settling.dueInMs]).toEqual([
+    expect([settling.isStable('p/a', second), settling.isHeld('p/a'), settling.dueInMs]).toEqual([
       ...[false, true, 100],
     ]);
     now += 100;
-    expect([settling.isStill('p/a', second), settling.isHeld('p/a')]).toEqual([true, false]);
+    expect([settling.isStable('p/a', second), settling.isHeld('p/a')]).toEqual([true, false]);
   });
 
   it('is no file that was changed long ago', () => {
     const ago = Date.now() - 600;
     const stats = { size: 1, mtimeMs: ago, ctimeMs: ago, ino: 1, mode: 0o100644 } as Stats;
-    expect(settling.isStill('p/a', stampOf(stats))).toBe(true);
+    expect(settling.isStable('p/a', stampOf(stats))).toBe(true);
   });
 
   it('is a file that is written all the time for 5 s, and again after it was sent', () => {
     let sentAfter = 0;
     for (let n = 1; sentAfter === 0; n += 1) {
-      if (settling.isStill('p/log', written(n))) sentAfter = now - 1_000_000;
+      if (settling.isStable('p/log', written(n))) sentAfter = now - 1_000_000;
       else now += 200;
     }
     expect(sentAfter).toBe(5_000);
     settling.done('p/log');
-    expect(settling.isStill('p/log', written(0))).toBe(false);
+    expect(settling.isStable('p/log', written(0))).toBe(false);
   });
 
   it('is the deletion of a file that has come back and gone again, from then on', () => {
     settling.isGone('p/a');
     now += 1_000;
-    settling.isStill('p/a', written(1));
+    settling.isStable('p/a', written(1));
     now += 1_500;
     expect(settling.isGone('p/a')).toBe(false);
   });

@@ -1,7 +1,7 @@
 import { type FileStamp, isOlder } from './file-stamp.js';
 
 /** A file is sent after it has not changed for this time in ms, because it may be half written before. */
-const STILL_MS = 500;
+const STABLE_MS = 500;
 /** A file that changes constantly is sent after this time in ms. */
 const OVERDUE_MS = 5_000;
 /**
@@ -22,20 +22,20 @@ export class Settling {
   private readonly missing = new Map<string, number>();
   /** Delayed docPaths and the time at which they are due. */
   private readonly held = new Map<string, number>();
-  private asked = new Set<string>();
+  private queried = new Set<string>();
 
   /** @param now monotonic time in ms */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Whether a changed file may be sent: it is stable, or has been changing for too long. */
-  isStill(docPath: string, stamp: FileStamp): boolean {
+  isStable(docPath: string, stamp: FileStamp): boolean {
     const now = this.now();
     const known = this.changes.get(docPath);
     const since = known?.stamp === stamp ? known.since : now;
     const change = { stamp, since, first: known?.first ?? now };
     this.changes.set(docPath, change);
     this.missing.delete(docPath);
-    return this.answer(docPath, isOlder(stamp, STILL_MS, Date.now()) ? now : dueOf(change));
+    return this.isDue(docPath, isOlder(stamp, STABLE_MS, Date.now()) ? now : dueOf(change));
   }
 
   /** Call it when the change was sent or has disappeared. */
@@ -50,12 +50,12 @@ export class Settling {
     const since = this.missing.get(docPath) ?? now;
     this.missing.set(docPath, since);
     this.changes.delete(docPath);
-    return this.answer(docPath, since + GONE_MS);
+    return this.isDue(docPath, since + GONE_MS);
   }
 
-  private answer(docPath: string, due: number): boolean {
+  private isDue(docPath: string, due: number): boolean {
     const isDue = this.now() >= due;
-    this.asked.add(docPath);
+    this.queried.add(docPath);
     if (isDue) this.held.delete(docPath);
     else this.held.set(docPath, due);
     return isDue;
@@ -68,8 +68,8 @@ export class Settling {
   /** Drops docPaths that were not queried since the last call. Call it after a whole scan. */
   prune(): void {
     for (const known of [this.changes, this.missing, this.held])
-      for (const docPath of known.keys()) if (!this.asked.has(docPath)) known.delete(docPath);
-    this.asked = new Set();
+      for (const docPath of known.keys()) if (!this.queried.has(docPath)) known.delete(docPath);
+    this.queried = new Set();
   }
 
   /** Time in ms until the next delayed file is due; Infinity if there is none. */
@@ -81,5 +81,5 @@ export class Settling {
 }
 
 function dueOf({ since, first }: Change): number {
-  return Math.min(since + STILL_MS, first + OVERDUE_MS);
+  return Math.min(since + STABLE_MS, first + OVERDUE_MS);
 }

@@ -65,17 +65,17 @@ export class StateFile {
   }
 
   /**
-   * Appends lines under the lock. Calls `absorb` with the lines of other processes first, and `added` afterwards.
+   * Appends lines under the lock. Calls `merge` with the lines of other processes first, and `added` afterwards.
    * Rewrites the file from `snapshot` if most of its lines are superseded. Appended lines survive a killed process.
    */
   async append(
-    absorb: (found: StateText) => void,
+    merge: (found: StateText) => void,
     added: () => readonly string[],
     snapshot: () => readonly string[],
   ): Promise<void> {
     const lock = await acquire(join(this.folder, 'writer'));
     try {
-      absorb(this.read());
+      merge(this.read());
       const [all, more] = [snapshot(), added()];
       const isMarked = this.generation?.startsWith('#') ?? false;
       if (!isMarked || this.lines + more.length > 2 * all.length + SPARE_LINES) this.replace(all);

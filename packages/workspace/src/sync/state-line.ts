@@ -40,12 +40,12 @@ export function isWholeLine(line: string): boolean {
 
 /** A file's local path below the folder and its Cloud path, as spelled when both sides were last the same. */
 export interface Names {
-  here: string;
-  there: string;
+  localPath: string;
+  cloudPath: string;
 }
 
-export function namesLine(docPath: string, { here, there }: Names): string {
-  return `~${docPath}\t${here}\t${there}`;
+export function namesLine(docPath: string, { localPath, cloudPath }: Names): string {
+  return `~${docPath}\t${localPath}\t${cloudPath}`;
 }
 
 export function isNamesLine(line: string): boolean {
@@ -53,8 +53,8 @@ export function isNamesLine(line: string): boolean {
 }
 
 export function parseNamesLine(line: string): Names & { docPath: string } {
-  const [docPath, here, there] = line.slice(1).split('\t') as [string, string, string];
-  return { docPath, here, there };
+  const [docPath, localPath, cloudPath] = line.slice(1).split('\t') as [string, string, string];
+  return { docPath, localPath, cloudPath };
 }
 
 /** The content was sent and is not confirmed; null: nothing is unconfirmed any longer. */

@@ -4,7 +4,12 @@ import type { Conflict, Finding, SyncReport } from './sync-report.js';
 
 /** The report entry of a file that was sent before and is of a kind that is never sent now. */
 export function unsent(docPath: string, base: string, { path, reason }: Finding): Conflict {
-  return { path, docPath, remote: base, reason: `${reason}; the Cloud still has what was sent before` };
+  return {
+    path,
+    docPath,
+    remote: base,
+    reason: `${reason}; the Cloud still has the version that was sent before`,
+  };
 }
 
 /**
@@ -12,7 +17,7 @@ export function unsent(docPath: string, base: string, { path, reason }: Finding)
  * are listed themselves.
  * @param sentBefore docPaths in the Cloud that the scan did not find as files
  */
-export function tellUnsent(
+export function moveToUnsent(
   sync: Pick<FolderSync, 'roots' | 'only'>,
   report: SyncReport,
   sentBefore: readonly string[],
@@ -20,12 +25,12 @@ export function tellUnsent(
 ): void {
   const { name } = rootOf(sync);
   const skipped = new Map(report.skipped.map((found) => [foldCase(`${name}/${found.path}`), found]));
-  const told = new Set<Finding>();
+  const moved = new Set<Finding>();
   for (const docPath of sentBefore) {
     const base = baseOf(docPath);
     const found = nearest(docPath, skipped);
     if (base === null || found === undefined || sync.only?.(docPath) === false) continue;
-    told.add(found);
+    moved.add(found);
     const isItself = foldCase(`${name}/${found.path}`) === docPath;
     const below = {
       path: docPath.slice(name.length + 1),
@@ -33,7 +38,7 @@ export function tellUnsent(
     };
     report.unsent.push(unsent(docPath, base, isItself ? found : below));
   }
-  report.skipped = report.skipped.filter((found) => !told.has(found));
+  report.skipped = report.skipped.filter((found) => !moved.has(found));
 }
 
 function nearest(docPath: string, skipped: ReadonlyMap<string, Finding>): Finding | undefined {

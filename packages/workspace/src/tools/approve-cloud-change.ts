@@ -6,9 +6,9 @@ import type { ApprovalRequest, Approver, FileProposal } from '../approval/approv
 export type CloudText = (path: string, signal: AbortSignal) => Promise<string | null>;
 
 /** Most questions about one call, if the Cloud file changes while the user decides. */
-const MAX_ASKED = 5;
+const MAX_QUESTIONS = 5;
 const CHANGED = 'The Cloud file has changed since you decided; this is what would be done to it now.';
-const RESTLESS = 'The Cloud file changed each time that it was decided.';
+const CHANGED_TOO_OFTEN = 'The Cloud file changed after each decision.';
 
 /**
  * Handlers by tool name for the server tools that change the Cloud. They show `approver` what a call would do and
@@ -20,19 +20,18 @@ export function approveCloudChanges(
 ): { [toolName: string]: RunTool } {
   const ask: RunTool = async (call, context) => {
     const { signal } = context;
-    if (!call.approvalOnly)
-      throw new Error(`${call.name} runs on the server, and nothing was to be decided.`);
-    const look = () => requestOf(call, (path) => cloudText(path, signal));
-    let request = await look();
+    if (!call.approvalOnly) throw new Error(`${call.name} runs on the server and was not sent for approval.`);
+    const currentRequest = () => requestOf(call, (path) => cloudText(path, signal));
+    let request = await currentRequest();
     await context.awaitApproval();
-    for (let asked = 1; ; asked += 1) {
+    for (let question = 1; ; question += 1) {
       const approval = await approver.decide(request, signal);
       if (approval.decision === 'deny') return { result: null, approval };
-      const now = await look();
+      const now = await currentRequest();
       if (isSame(request, now)) return { result: null, approval };
-      if (asked === MAX_ASKED) {
+      if (question === MAX_QUESTIONS) {
         const { by, at } = approval;
-        return { result: null, approval: { decision: 'deny', by, at, note: RESTLESS } };
+        return { result: null, approval: { decision: 'deny', by, at, note: CHANGED_TOO_OFTEN } };
       }
       request = { ...now, note: CHANGED };
     }

@@ -22,7 +22,7 @@ import {
   sha256ToReplace,
   type CreateFilePreview,
 } from '../create-file/preview-create-file.js';
-import { locateOnDisk } from '../create-file/place-plan.js';
+import { locateOnDisk } from '../create-file/locate-on-disk.js';
 import { recoverCreateFile } from '../create-file/recover-create-file.js';
 import { MAX_PATH_CHARS } from '../disk/relative-path.js';
 import { removeTempFiles } from '../disk/temp-files.js';
@@ -31,15 +31,15 @@ import { docPathOf } from '../disk/located-path.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
 import { ignoreNote } from '../visible/ignore-note.js';
-import { inStep } from './in-step.js';
-import { InOrder } from './in-order.js';
+import { writeInSync } from './write-in-sync.js';
+import { KeyedQueue } from './keyed-queue.js';
 import { uploadBuffer } from './upload-buffer.js';
-import { remembering, uploadWritten } from './upload-written.js';
+import { recordIntents, uploadWritten } from './upload-written.js';
 
 /** Longest upload in ms. The file is already written, so the upload must not delay the result for longer. */
 const UPLOAD_MS = 15_000;
 /** Most questions about one call, if the file changes while the user decides. */
-const MAX_ASKED = 5;
+const MAX_QUESTIONS = 5;
 const CHANGED = 'The file has changed since you decided; this is what would be done to it now.';
 
 /** The client's log entry of an executed create [AUDIT-6]. */
@@ -68,7 +68,7 @@ export class CreateFileTool {
    * Calls are handled concurrently, but a create and a later overwrite or patch of the same file must keep their
    * order.
    */
-  private readonly inOrder: InOrder;
+  private readonly queue: KeyedQueue;
 
   constructor(
     private readonly workspace: PatchContext,
@@ -76,13 +76,13 @@ export class CreateFileTool {
     private readonly onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
     private readonly onWarning: (message: string) => void = () => undefined,
   ) {
-    this.inOrder = InOrder.in(workspace.roots);
+    this.queue = KeyedQueue.of(workspace.roots);
   }
 
   /** Shows what the call would do, and executes it if allowed. */
   run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
-    const docPath = askedDocPath(call, this.workspace);
-    return this.inOrder.run([docPath], context.signal, () => this.propose(call, context));
+    const docPath = docPathOfCall(call, this.workspace);
+    return this.queue.run([docPath], context.signal, () => this.propose(call, context));
   }
 
   /** Finds out whether an interrupted create has written its file, and removes its temp file. */
@@ -91,7 +91,7 @@ export class CreateFileTool {
     { ended, notRun }: SettleContext,
     interrupted: JournalEntry,
   ): Promise<void> {
-    const result = await this.cameTo(interrupted);
+    const result = await this.recoveredResult(interrupted);
     await (result ? ended({ ...result }) : notRun());
     await removeTempFiles(this.workspace, interrupted.intents);
   }
@@ -99,9 +99,9 @@ export class CreateFileTool {
   /** Reports the result of an interrupted create, or executes it with its approval if nothing was written. */
   recover(call: ToolCallDelivery, context: CallContext, interrupted: JournalEntry): Promise<ToolOutcome> {
     const { intents, approval } = interrupted;
-    return this.inOrder.run([askedDocPath(call, this.workspace)], context.signal, async () => {
-      const result = await this.cameTo(interrupted);
-      if (!result) return this.execute(call, context, approval, seenIn(interrupted));
+    return this.queue.run([docPathOfCall(call, this.workspace)], context.signal, async () => {
+      const result = await this.recoveredResult(interrupted);
+      if (!result) return this.execute(call, context, approval, seenSha256In(interrupted));
       return this.report(call, context, result, intents, approval);
     });
   }
@@ -109,24 +109,24 @@ export class CreateFileTool {
   /** The result of a create that failed unexpectedly. */
   reportFailure(call: ToolCallDelivery, { state, approval }: JournalEntry): Json {
     const path = shownPath(this.workspace.roots, argumentsOf(call, approval));
-    return this.finish(call, unforeseen(path, state), approval).result;
+    return this.finish(call, unexpectedFailure(path, state), approval).result;
   }
 
   private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
     let edited: JsonObject | null = null;
-    for (let asked = 1; ; asked += 1) {
+    for (let question = 1; ; question += 1) {
       const preview = await previewCreateFile(this.workspace, edited ?? call.arguments);
       if (preview.refusal) return this.finish(call, preview.refusal, null);
-      if (asked === 1) await context.awaitApproval();
+      if (question === 1) await context.awaitApproval();
       const ignored = await ignoreNote(this.workspace, [preview], context.signal);
-      const notes = [...(asked === 1 ? [] : [CHANGED]), ...(ignored === undefined ? [] : [ignored])];
+      const notes = [...(question === 1 ? [] : [CHANGED]), ...(ignored === undefined ? [] : [ignored])];
       const request = requestOf(call, preview, edited, notes);
-      const approval = withEdit(await this.approver.decide(request, context.signal), edited);
+      const approval = includeEdit(await this.approver.decide(request, context.signal), edited);
       if (approval.decision === 'deny') return { result: null, approval };
       const { beforeSha256: seen } = preview;
       const current = await sha256ToReplace(this.workspace, argumentsOf(call, approval));
       // Questions are limited. If the file keeps changing, the write fails because it is not the approved one.
-      if (current === null || current === seen || asked === MAX_ASKED) {
+      if (current === null || current === seen || question === MAX_QUESTIONS) {
         await context.start(approval, { seen });
         return this.execute(call, context, approval, seen);
       }
@@ -140,8 +140,8 @@ export class CreateFileTool {
     approval: Approval | null,
     seen: string | null,
   ): Promise<ToolOutcome> {
-    const log = remembering(context.writeLog);
-    return inStep(this.workspace, [askedDocPath(call, this.workspace)], context.signal, async () => {
+    const log = recordIntents(context.writeLog);
+    return writeInSync(this.workspace, [docPathOfCall(call, this.workspace)], context.signal, async () => {
       const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log, seen);
       if (result.success && log.intents.length === 0)
         await this.uploadBuffer(call, context, result, approval, seen);
@@ -181,7 +181,7 @@ export class CreateFileTool {
   }
 
   /** The result of an interrupted call; null if it certainly did nothing. */
-  private async cameTo(interrupted: JournalEntry): Promise<CreateFileResult | null> {
+  private async recoveredResult(interrupted: JournalEntry): Promise<CreateFileResult | null> {
     if (interrupted.settled) return interrupted.settled.result as unknown as CreateFileResult;
     const recovery = await recoverCreateFile(this.workspace, interrupted);
     return recovery.outcome === 'not_written' ? null : recovery.result;
@@ -194,7 +194,7 @@ export class CreateFileTool {
 }
 
 /** The docPath of the call; an approximation for an invalid path. */
-function askedDocPath({ arguments: { path } }: ToolCallDelivery, { roots }: WorkspaceContext): string {
+function docPathOfCall({ arguments: { path } }: ToolCallDelivery, { roots }: WorkspaceContext): string {
   const given = typeof path === 'string' ? path : '';
   try {
     return docPathOf(roots.locate(given));
@@ -222,17 +222,17 @@ function requestOf(
 }
 
 /** An edit from before a repeated question stays part of the approval. */
-function withEdit(approval: Approval, edited: JsonObject | null): Approval {
+function includeEdit(approval: Approval, edited: JsonObject | null): Approval {
   if (edited === null || approval.decision === 'deny' || approval.editedArguments) return approval;
   return { ...approval, decision: 'edit', editedArguments: edited };
 }
 
 /** sha256 of the file that was approved for replacement; null if there was none. */
-function seenIn({ basis }: JournalEntry): string | null {
+function seenSha256In({ basis }: JournalEntry): string | null {
   return (basis as { seen: string | null } | null)?.seen ?? null;
 }
 
-function unforeseen(path: ShownPath, state: JournalEntry['state']): CreateFileResult {
+function unexpectedFailure(path: ShownPath, state: JournalEntry['state']): CreateFileResult {
   const rest = state === 'running' ? 'look at the file before you try again.' : 'nothing was written.';
   return failedCreate(path, 'UnhandledException', `An unexpected error; ${rest}`);
 }

@@ -12,12 +12,12 @@ import {
 import { fileExists } from '../disk/workspace-fault.js';
 import { docPathOf } from '../disk/located-path.js';
 import type { TextWorkspace } from './text-holder.js';
-import { send } from './send-file.js';
+import { sendFile } from './send-file.js';
 
 const UPLOAD_MS = 30_000;
 
 /** A valid create and the text that it would replace. */
-interface Sound {
+interface CheckedCreate {
   plan: CreateFilePlan;
   before: string | null;
 }
@@ -28,9 +28,9 @@ export class CreateTextTool {
 
   /** Shows the text and sets it if allowed. A call that cannot succeed is answered at once. */
   async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
-    let shown: Sound;
+    let shown: CheckedCreate;
     try {
-      shown = await this.look(call.arguments);
+      shown = await this.check(call.arguments);
     } catch (error) {
       return { result: { ...failureOf(shownPath(this.workspace, call.arguments), error) } };
     }
@@ -68,21 +68,21 @@ export class CreateTextTool {
     const args = argumentsOf(call, approval);
     let plan: CreateFilePlan;
     try {
-      plan = await this.put(args, seen);
+      plan = await this.setText(args, seen);
     } catch (error) {
       return { result: { ...failureOf(shownPath(this.workspace, args), error) }, approval };
     }
     const { located, bytes: content } = plan;
     const [docPath, hash] = [docPathOf(located), sha256(content)];
     const file = { docPath, path: `/${located.path}`, content, sha256: hash, baseSha256: seen };
-    const upload = await send(undefined, context, { ...file, callId: call.callId }, UPLOAD_MS);
+    const upload = await sendFile(undefined, context, { ...file, callId: call.callId }, UPLOAD_MS);
     if ('fault' in upload) this.workspace.onWarning?.(`${located.path}: ${upload.fault}`);
-    const made = { path: located.asked, docPath, sizeBytes: content.length, sha256: hash };
+    const made = { path: located.requested, docPath, sizeBytes: content.length, sha256: hash };
     return { result: { ...succeededCreate({ ...made, replaced: seen !== null }) }, approval };
   }
 
   /** @param seen sha256 of the text that the user was shown; null if there was none */
-  private async put(args: unknown, seen: string | null): Promise<CreateFilePlan> {
+  private async setText(args: unknown, seen: string | null): Promise<CreateFilePlan> {
     const { texts, maxFileBytes = DEFAULT_MAX_FILE_BYTES } = this.workspace;
     const plan = planCreateFile(this.workspace, args, maxFileBytes);
     const docPath = docPathOf(plan.located);
@@ -94,7 +94,7 @@ export class CreateTextTool {
   }
 
   /** @throws WorkspaceFault if the create cannot succeed. */
-  private async look(args: unknown): Promise<Sound> {
+  private async check(args: unknown): Promise<CheckedCreate> {
     const { texts, maxFileBytes = DEFAULT_MAX_FILE_BYTES } = this.workspace;
     const plan = planCreateFile(this.workspace, args, maxFileBytes);
     const before = (await texts.get(docPathOf(plan.located))) ?? null;

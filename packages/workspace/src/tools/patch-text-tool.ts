@@ -7,10 +7,10 @@ import { bytesOf } from '../disk/utf8.js';
 import { batchOf } from '../write-patch/batch-of.js';
 import { type AppliedBatch, applyRest, type PatchedFileText } from '../write-patch/apply-batch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
-import { decided, selectBatch } from '../write-patch/patch-selection.js';
+import { denyIfAllRejected, selectBatch } from '../write-patch/patch-selection.js';
 import { allRefused, toJson } from '../write-patch/write-patch-result.js';
 import type { TextWorkspace } from './text-holder.js';
-import { send, uploaded } from './send-file.js';
+import { sendFile, withUpload } from './send-file.js';
 
 /** Journaled before texts are set: the sha256 of each new text, by filePatchId. */
 interface Basis {
@@ -36,7 +36,7 @@ export class PatchTextTool {
     if (!proposal.result.success) return { result: toJson(proposal.result) };
     await context.awaitApproval();
     const request = requestOf(call, batch, proposal.files);
-    const approval = decided(batch, await this.workspace.approver.decide(request, context.signal));
+    const approval = denyIfAllRejected(batch, await this.workspace.approver.decide(request, context.signal));
     if (approval.decision === 'deny') return { result: null, approval };
     const { files } = await this.applied(batch, approval);
     const results = Object.fromEntries(files.map(({ filePatchId, sha256 }) => [filePatchId, sha256]));
@@ -127,7 +127,7 @@ export class PatchTextTool {
       const { docPath, text, sha256, originalSha256: baseSha256, filePatchId } = patched;
       const put = { docPath, path: `/${docPath}`, content: bytesOf(text), sha256, baseSha256 };
       const left = Math.max(0, until - Date.now());
-      sent.push(uploaded(file, await send(undefined, context, { ...put, callId, filePatchId }, left)));
+      sent.push(withUpload(file, await sendFile(undefined, context, { ...put, callId, filePatchId }, left)));
     }
     return { ...result, files: sent };
   }

@@ -9,7 +9,7 @@ export type Upload = { versionId: string; path: string } | { fault: string };
  * Uploads a file. Its base is the folder's last common version with the Cloud; if unknown, the content that the call
  * has replaced.
  */
-export async function send(
+export async function sendFile(
   ledger: FolderLedger | undefined,
   context: Pick<CallContext, 'putFile'>,
   file: FilePut,
@@ -17,7 +17,7 @@ export async function send(
 ): Promise<Upload> {
   const { docPath, sha256 } = file;
   const baseSha256 = ledger?.baseOf(docPath) ?? file.baseSha256;
-  await ledger?.sending(docPath, sha256);
+  await ledger?.noteSending(docPath, sha256);
   const path = ledger?.cloudPathOf(file.path) ?? file.path;
   const exactly = { ...file, path, baseSha256, ...(ledger && { isExact: true }) };
   const answer = await context.putFile(exactly, timeoutMs);
@@ -29,7 +29,7 @@ function faultOf({ error: { code, message } }: Extract<Ack<FilePutAnswer>, { ok:
 }
 
 /** Adds the outcome of the upload to the result of an applied file. */
-export function uploaded(file: PatchFileResult, upload: Upload): PatchFileResult {
+export function withUpload(file: PatchFileResult, upload: Upload): PatchFileResult {
   if ('versionId' in upload) return { ...file, versionId: upload.versionId };
   return { ...file, message: [file.message ?? 'Written.', upload.fault].join(' ') };
 }

@@ -73,13 +73,13 @@ function locateIn(name: string, path: string): LocatedPath {
   const isNamed = isRoot(components[0]!);
   const segments = isNamed ? components.slice(1) : components;
   if (segments.length === 0) {
-    throw new WorkspaceFault('InvalidPath', `The path names the workspace folder ${name}, no file.`);
+    throw new WorkspaceFault('InvalidPath', `The path names the workspace folder ${name}, not a file.`);
   }
   const whole = [name, ...segments].join('/');
   return {
     root: { name, directory: '' },
     segments,
     path: whole,
-    asked: isNamed ? whole : segments.join('/'),
+    requested: isNamed ? whole : segments.join('/'),
   };
 }

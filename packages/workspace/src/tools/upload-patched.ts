@@ -4,7 +4,7 @@ import { realFileSystem } from '../disk/file-system.js';
 import { DocPathFinder } from '../write-patch/doc-path-finder.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import { uploadBuffer } from './upload-buffer.js';
-import { uploaded } from './send-file.js';
+import { withUpload } from './send-file.js';
 import { uploadWritten } from './upload-written.js';
 
 /** Longest time in ms for all files of a batch, well below the deadline of a running call. */
@@ -30,12 +30,14 @@ export async function uploadPatched(
     const intent = byId.get(file.filePatchId);
     if (file.status !== 'applied') files.push(file);
     else if (intent && !(intent.inBuffer && (await workspace.buffers?.isDirty(file.docPath))))
-      files.push(uploaded(file, await uploadWritten(workspace, callId, intent, context, left)));
+      files.push(withUpload(file, await uploadWritten(workspace, callId, intent, context, left)));
     else {
       const located = await new DocPathFinder(workspace.fs ?? realFileSystem, workspace.roots)
         .find(file.docPath)
         .catch(() => null);
-      files.push(uploaded(file, await uploadBuffer(workspace, callId, { ...file, located }, context, left)));
+      files.push(
+        withUpload(file, await uploadBuffer(workspace, callId, { ...file, located }, context, left)),
+      );
     }
   }
   return { ...result, files };

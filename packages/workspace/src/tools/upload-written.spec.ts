@@ -7,7 +7,7 @@ import type { FilePut } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { send } from './send-file.js';
+import { sendFile } from './send-file.js';
 import { uploadWritten } from './upload-written.js';
 
 const file: FilePut = {
@@ -36,19 +36,19 @@ describe('a file that a call has written', () => {
     const ledger = {
       baseOf: () => 'common',
       cloudPathOf: () => '/Repo/In the Cloud',
-      sending: async (docPath: string, sha256: string) => {
+      noteSending: async (docPath: string, sha256: string) => {
         await new Promise(setImmediate);
         steps.push(`${docPath} ${sha256}`);
       },
     } as unknown as FolderLedger;
-    await send(ledger, context, file, 100);
+    await sendFile(ledger, context, file, 100);
     expect(sent).toEqual([{ ...file, path: '/Repo/In the Cloud', baseSha256: 'common', isExact: true }]);
     // It is noted first, so that a client that dies knows its own text when it meets it again.
     expect(steps).toEqual(['repo/a new', 'put']);
   });
 
   it('is based on what the call has replaced, where nothing keeps the folder in step', async () => {
-    await send(undefined, context, file, 100);
+    await sendFile(undefined, context, file, 100);
     expect(sent).toEqual([file]);
   });
 
@@ -82,7 +82,7 @@ describe('a file that a call has written', () => {
     it('stays where it is, whether a call has made or patched it', async () => {
       for (const patch of [undefined, { filePatchId: 'f', backupName: 'b' }]) {
         expect(await upload(patch)).toEqual({
-          fault: 'It was not uploaded: it is left out of the Cloud by now.',
+          fault: 'It was not uploaded: it is left out of the Cloud now.',
         });
       }
       expect(sent).toEqual([]);

@@ -74,7 +74,7 @@ describe('a patch of files that are open and not saved', () => {
     const outcome = await run(callOf('2', both()), tool(editor));
     expect(resultOf(outcome).files[0]).toMatchObject({
       status: 'applied',
-      message: expect.stringContaining('could not be taken back') as string,
+      message: expect.stringContaining('could not be restored') as string,
     });
   });
 

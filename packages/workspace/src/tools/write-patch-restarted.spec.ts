@@ -90,7 +90,7 @@ describe('a client that was killed while it ran a patch batch', () => {
     await write('c', 'mine\n');
     const result = await carryOn(await restart());
     expect(statuses(result)).toEqual(['conflict', 'rejected', 'applied', 'skipped']);
-    expect(result.files[2]!.message).toContain('could not be taken back');
+    expect(result.files[2]!.message).toContain('could not be restored');
     expect(await contents()).toEqual(['mine\n', 'b\n', 'mine\n', 'd\n']);
   });
 

@@ -158,7 +158,7 @@ describe('WritePatchTool', () => {
     };
     const { files } = resultOf(await run(callOf('1', two())));
     expect(files[1]).toMatchObject({ status: 'applied', newSha256: sha256('b\nnew\n'), versionId: null });
-    expect(files[1]!.message).toContain('has been changed since');
+    expect(files[1]!.message).toContain('has changed since');
     expect(scene.uploads).toHaveLength(1);
   });
 

@@ -12,16 +12,16 @@ import { batchOf } from '../write-patch/batch-of.js';
 import { editBatch, isEditable } from '../write-patch/edit-batch.js';
 import { executeWritePatch, type PatchContext } from '../write-patch/execute-write-patch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
-import { decided, selectBatch } from '../write-patch/patch-selection.js';
+import { denyIfAllRejected, selectBatch } from '../write-patch/patch-selection.js';
 import { previewWritePatch, type PatchedFilePreview } from '../write-patch/preview-write-patch.js';
 import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
 import { allRefused, toJson } from '../write-patch/write-patch-result.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
 import { ignoreNote } from '../visible/ignore-note.js';
-import { inStep } from './in-step.js';
-import { InOrder } from './in-order.js';
+import { writeInSync } from './write-in-sync.js';
+import { KeyedQueue } from './keyed-queue.js';
 import { uploadPatched } from './upload-patched.js';
-import { remembering } from './upload-written.js';
+import { recordIntents } from './upload-written.js';
 
 /** The client's log entry of an executed batch [AUDIT-6]. */
 export interface WritePatchExecuted {
@@ -46,19 +46,19 @@ export interface WritePatchExecuted {
  */
 export class WritePatchTool {
   /** Calls for the same file run one after the other, so that each sees the result of the earlier one. */
-  private readonly inOrder: InOrder;
+  private readonly queue: KeyedQueue;
 
   constructor(
     private readonly workspace: PatchContext,
     private readonly approver: Approver,
     private readonly onExecuted: (executed: WritePatchExecuted) => void = () => undefined,
   ) {
-    this.inOrder = InOrder.in(workspace.roots);
+    this.queue = KeyedQueue.of(workspace.roots);
   }
 
   /** Shows what the batch would do, and applies the allowed changes. */
   async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
-    return this.inOrder.run(docPathsOf(call), context.signal, () => this.propose(call, context));
+    return this.queue.run(docPathsOf(call), context.signal, () => this.propose(call, context));
   }
 
   /** Completes or rolls back an interrupted batch, and removes its temp files. */
@@ -67,7 +67,7 @@ export class WritePatchTool {
     { writeLog, ended, notRun }: SettleContext,
     interrupted: JournalEntry,
   ): Promise<void> {
-    const result = await this.cameTo(call, interrupted, writeLog);
+    const result = await this.recoveredResult(call, interrupted, writeLog);
     await (result ? ended(toJson(result)) : notRun());
     await removeTempFiles(this.workspace, interrupted.intents);
   }
@@ -81,8 +81,8 @@ export class WritePatchTool {
     interrupted: JournalEntry,
   ): Promise<ToolOutcome> {
     const { intents, approval } = interrupted;
-    return this.inOrder.run(docPathsOf(call), context.signal, async () => {
-      const result = await this.cameTo(call, interrupted, context.writeLog);
+    return this.queue.run(docPathsOf(call), context.signal, async () => {
+      const result = await this.recoveredResult(call, interrupted, context.writeLog);
       if (!result) return this.execute(call, context, approval);
       return this.report(call, context, result, intents, approval);
     });
@@ -98,11 +98,11 @@ export class WritePatchTool {
   private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
     const batch = batchOf(call);
     const { files, refusal } = await previewWritePatch(this.workspace, batch);
-    if (refusal) return this.refused(call, refusal, null);
+    if (refusal) return this.reportRefusal(call, refusal, null);
     await context.awaitApproval();
     const note = await ignoreNote(this.workspace, files, context.signal);
     const request = { ...requestOf(call, batch, files), ...(note !== undefined && { note }) };
-    const approval = decided(batch, await this.approver.decide(request, context.signal));
+    const approval = denyIfAllRejected(batch, await this.approver.decide(request, context.signal));
     if (approval.decision === 'deny') return { result: null, approval };
     await context.start(approval);
     return this.execute(call, context, approval);
@@ -113,22 +113,22 @@ export class WritePatchTool {
     context: CallContext,
     approval: Approval | null,
   ): Promise<ToolOutcome> {
-    const log = remembering(context.writeLog);
-    const outcome = await inStep(this.workspace, docPathsOf(call), context.signal, async () => {
+    const log = recordIntents(context.writeLog);
+    const outcome = await writeInSync(this.workspace, docPathsOf(call), context.signal, async () => {
       const result = await executeWritePatch(this.workspace, batchOf(call), approval, log);
       return this.report(call, context, result, log.intents, approval);
     });
-    await this.workspace.ledger?.bringUp(docPathsOf(call));
+    await this.workspace.ledger?.uploadChanged(docPathsOf(call));
     return outcome;
   }
 
   /** Uploads the current content of the files, so that the model can read it and plan a new patch. */
-  private async refused(
+  private async reportRefusal(
     call: ToolCallDelivery,
     result: WritePatchResult,
     approval: Approval | null,
   ): Promise<ToolOutcome> {
-    await this.workspace.ledger?.bringUp(docPathsOf(call));
+    await this.workspace.ledger?.uploadChanged(docPathsOf(call));
     return this.finish(call, result, approval);
   }
 
@@ -144,7 +144,7 @@ export class WritePatchTool {
   }
 
   /** The result of an interrupted batch after completing or rolling it back; null if it did nothing. */
-  private async cameTo(
+  private async recoveredResult(
     call: ToolCallDelivery,
     interrupted: JournalEntry,
     log: WriteLog,

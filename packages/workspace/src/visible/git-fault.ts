@@ -19,9 +19,9 @@ export class GitFault extends Error {
     );
   }
 
-  static failed(directory: string, said: string): GitFault {
-    const reason = said.split('\n', 1)[0]!.replace(/^fatal: /, '') || 'it gave no reason';
-    const advice = said.includes('safe.directory')
+  static failed(directory: string, output: string): GitFault {
+    const reason = output.split('\n', 1)[0]!.replace(/^fatal: /, '') || 'it gave no reason';
+    const advice = output.includes('safe.directory')
       ? ` If you trust it: git config --global --add safe.directory "${directory}"`
       : '';
     return new GitFault(

@@ -52,7 +52,7 @@ async function placesOf(
   try {
     // Checked before any look at the disk, so that forbidden paths cannot be explored.
     roots.locateIn(root, segments.join('/'));
-    return await folders.placesOf(root, segments);
+    return await folders.candidatesOf(root, segments);
   } catch (error) {
     if (!(error instanceof WorkspaceFault)) throw error;
     return error.code === 'WriteFailed' ? null : [];

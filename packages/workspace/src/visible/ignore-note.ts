@@ -29,14 +29,14 @@ export async function ignoreNote(
     const sent: string[] = [];
     for (const [root, changes] of changed)
       for (const path of await unhiddenFiles(root, changes, options)) sent.push(`${root.name}/${path}`);
-    return sent.length === 0 ? undefined : told(sent);
+    return sent.length === 0 ? undefined : noteText(sent);
   } catch {
     signal.throwIfAborted();
     return UNKNOWN;
   }
 }
 
-function told(paths: readonly string[]): string {
+function noteText(paths: readonly string[]): string {
   const what =
     paths.length === 1 ? '1 file that is ignored now' : `${paths.length} files that are ignored now`;
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';

@@ -49,7 +49,7 @@ interface Place {
 }
 
 /** A path that only git can decide. */
-interface Asked {
+interface GitQuery {
   path: string;
   /** Relative to the work tree. */
   below: string;
@@ -68,7 +68,7 @@ export async function hiddenPaths(
   paths: readonly string[],
   options: VisibleOptions = {},
 ): Promise<Map<string, Hidden>> {
-  return paths.length === 0 ? new Map() : new Question(root, options).ask(paths);
+  return paths.length === 0 ? new Map() : new VisibilityCheck(root, options).run(paths);
 }
 
 /** The rules of git if a folder is in a repository. @throws GitFault */
@@ -84,23 +84,23 @@ export function isHiddenByName(path: string, secrets: SecretFiles): Hidden | nul
   return segments.some(isGitFolder) || TEMP_FILE.test(name) || KEPT_FILE.test(name) ? PATCHBAYS_OWN : null;
 }
 
-class Question {
+class VisibilityCheck {
   private readonly places = new Map<string, Promise<Place>>();
   private readonly hidden = new Map<string, Hidden>();
-  private readonly asked = new Map<GitRules, Asked[]>();
+  private readonly asked = new Map<GitRules, GitQuery[]>();
 
   constructor(
     private readonly root: WorkspaceRoot,
     private readonly options: VisibleOptions,
   ) {}
 
-  async ask(paths: readonly string[]): Promise<Map<string, Hidden>> {
+  async run(paths: readonly string[]): Promise<Map<string, Hidden>> {
     for (const [at, path] of paths.entries()) {
       if ((at + 1) % PATHS_A_TURN === 0) await setImmediate();
       const hidden = await this.judge(path);
       if (hidden) this.hidden.set(path, hidden);
     }
-    for (const [rules, asked] of this.asked) await this.askGit(rules, asked);
+    for (const [rules, asked] of this.asked) await this.queryGit(rules, asked);
     return this.hidden;
   }
 
@@ -123,11 +123,11 @@ class Question {
     return null;
   }
 
-  private async askGit(rules: GitRules, asked: readonly Asked[]): Promise<void> {
+  private async queryGit(rules: GitRules, asked: readonly GitQuery[]): Promise<void> {
     const { asNew = false } = this.options;
     const known = asNew ? [] : asked.map(({ below, isThere }) => ({ path: below, isThere }));
     const listed = known.length === 0 ? new Set() : await rules.listed(known);
-    const open: Asked[] = [];
+    const open: GitQuery[] = [];
     for (const one of asked) {
       if (listed.has(one.below)) continue;
       if (one.isNested) this.hidden.set(one.path, OTHER_REPOSITORY);
@@ -144,13 +144,13 @@ class Question {
 
   private placeOf(folder: readonly string[]): Promise<Place> {
     const prefix = folder.map((name) => `${name}/`).join('');
-    const known = this.places.get(prefix) ?? this.lookAt(folder, prefix);
+    const known = this.places.get(prefix) ?? this.inspect(folder, prefix);
     this.places.set(prefix, known);
     return known;
   }
 
-  private async lookAt(folder: readonly string[], prefix: string): Promise<Place> {
-    if (folder.length === 0) return this.lookAtRoot();
+  private async inspect(folder: readonly string[], prefix: string): Promise<Place> {
+    if (folder.length === 0) return this.inspectRoot();
     const above = await this.placeOf(folder.slice(0, -1));
     const place = { ...above, prefix };
     if (above.hidden) return place;
@@ -161,9 +161,9 @@ class Question {
     return this.within(place);
   }
 
-  private async lookAtRoot(): Promise<Place> {
+  private async inspectRoot(): Promise<Place> {
     const rules = await gitRulesOf(this.root.directory, this.options.signal);
-    const place = { prefix: '', isThere: true, hidden: this.ownAt(''), isNested: false };
+    const place = { prefix: '', isThere: true, hidden: this.ownFilesAt(''), isNested: false };
     if (rules) return { ...place, plain: null, work: { rules, prefix: '' } };
     return { ...place, plain: this.plainWithin(IgnoreRules.NONE, ''), work: null };
   }
@@ -172,7 +172,7 @@ class Question {
   private async within(place: Place): Promise<Place> {
     const { prefix, plain, work } = place;
     const directory = this.onDisk(prefix.slice(0, -1));
-    const own = this.ownAt(prefix);
+    const own = this.ownFilesAt(prefix);
     if (own) return { ...place, hidden: own };
     if (work) return { ...place, isNested: place.isNested || holdsRepository(directory) };
     if (isGitDirectory(directory)) return { ...place, hidden: BARE_REPOSITORY };
@@ -181,7 +181,7 @@ class Question {
     return { ...place, plain: this.plainWithin(plain!, prefix) };
   }
 
-  private ownAt(prefix: string): Hidden | null {
+  private ownFilesAt(prefix: string): Hidden | null {
     const isData = statOf(this.onDisk(`${prefix}${DATABASE_FILE}`)) !== undefined;
     const isExcluded =
       this.options.exclude?.includes(join(this.root.directory, prefix.slice(0, -1))) ?? false;

@@ -6,7 +6,7 @@ import {
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { bytesOf, textOf } from '../disk/utf8.js';
-import { heldBack, outcomeOfFault } from './held-back.js';
+import { refusedBatch, outcomeOfFault } from './refused-batch.js';
 import { notFound } from './patch-file-fault.js';
 import { selectBatch } from './patch-selection.js';
 import { patchText } from './patch-text.js';
@@ -94,7 +94,7 @@ export function applyRest(
       outcomes.set(index, outcomeOfFault(file, error));
     }
   }
-  const refused = heldBack(selected, { outcomes, writes, buffers: new Map() });
+  const refused = refusedBatch(selected, { outcomes, writes, buffers: new Map() });
   if (refused) return { result: refused, files: [] };
   for (const [index, { sha256: newSha256 }] of writes) outcomes.set(index, { status: 'applied', newSha256 });
   return { result: resultOf(selected, outcomes), files: [...writes.values()] };

@@ -17,7 +17,7 @@ interface Hunk {
 }
 
 /** A range of original lines. */
-type Stretch = Pick<Hunk, 'from' | 'to'>;
+type LineRange = Pick<Hunk, 'from' | 'to'>;
 
 /**
  * Expresses an edited text as the changes of the patch [PATCH-6]. Each edited line belongs to the nearest change. Line
@@ -27,13 +27,13 @@ type Stretch = Pick<Hunk, 'from' | 'to'>;
 export function editChanges(original: string, patch: FilePatch, edited: string): EditedChanges {
   const before = linesOf(original);
   const hunks = hunksBetween(before, linesOf(edited));
-  const inFile = patch.changes.map((change) => ({ change, ...stretchOf(change) }));
+  const inFile = patch.changes.map((change) => ({ change, ...rangeOf(change) }));
   inFile.sort((a, b) => a.from - b.from || a.to - b.to);
   const bounds = inFile.slice(1).map(({ from }, at) => boundary({ from: inFile[at]!.to, to: from }, hunks));
   const undone: string[] = [];
   const byId = new Map<string | undefined, PatchChange>();
   for (const [at, { change, from }] of inFile.entries()) {
-    const own = takeUntil(hunks, at === bounds.length ? Infinity : bounds[at]!, inFile[at + 1], from);
+    const own = takeHunksBefore(hunks, at === bounds.length ? Infinity : bounds[at]!, inFile[at + 1], from);
     if (own.length === 0) undone.push(change.changeId!);
     byId.set(change.changeId, own.length === 0 ? change : changed(change, before, own));
   }
@@ -51,7 +51,7 @@ function hunksBetween(before: readonly string[], after: readonly string[]): Hunk
   if (!diffed.ok) throw new Error(`The edit cannot be a patch: ${diffed.reason}.`);
   let shift = 0;
   return diffed.changes.map((change) => {
-    const { from, to } = stretchOf(change);
+    const { from, to } = rangeOf(change);
     const added = change.operation === 'delete' ? 0 : change.newLines.length;
     // The diff treats a trailing carriage return as part of the ending, so the lines come from the text itself.
     const lines = after.slice(from + shift, from + shift + added);
@@ -60,14 +60,14 @@ function hunksBetween(before: readonly string[], after: readonly string[]): Hunk
   });
 }
 
-function stretchOf(change: PatchChange): Stretch {
+function rangeOf(change: PatchChange): LineRange {
   return change.operation === 'insert'
     ? { from: change.afterLine, to: change.afterLine }
     : { from: change.startLine - 1, to: change.endLine };
 }
 
 /** The line in the gap between two changes that separates their edits; outside of all hunks if possible. */
-function boundary(gap: Stretch, hunks: readonly Hunk[]): number {
+function boundary(gap: LineRange, hunks: readonly Hunk[]): number {
   const middle = (gap.from + gap.to) / 2;
   const clean = [middle, gap.from, gap.to, ...hunks.flatMap(({ from, to }) => [from, to])]
     .map(Math.floor)
@@ -78,7 +78,7 @@ function boundary(gap: Stretch, hunks: readonly Hunk[]): number {
 }
 
 /** Removes the hunks before a line from the list. A hunk across the line is split, which has the same effect. */
-function takeUntil(hunks: Hunk[], line: number, next: Stretch | undefined, ownFrom: number): Hunk[] {
+function takeHunksBefore(hunks: Hunk[], line: number, next: LineRange | undefined, ownFrom: number): Hunk[] {
   const taken: Hunk[] = [];
   for (let hunk = hunks[0]; hunk !== undefined; hunk = hunks[0]) {
     const { from, to, lines } = hunk;

@@ -15,7 +15,7 @@ import type { LocatedPath } from '../disk/located-path.js';
 import { DocPathFinder } from './doc-path-finder.js';
 import { checkPatch } from './check-patch.js';
 import { forbiddenFiles } from './forbidden-files.js';
-import { heldBack, outcomeOfFault } from './held-back.js';
+import { refusedBatch, outcomeOfFault } from './refused-batch.js';
 import {
   applyBuffers,
   type BufferIntent,
@@ -35,7 +35,7 @@ export interface PatchContext extends WorkspaceContext {
   readonly buffers?: OpenBuffers;
 }
 
-const TAKEN_BACK = 'Not changed: the batch was taken back because another file could not be written.';
+const ROLLED_BACK = 'Not changed: the batch was rolled back because another file could not be written.';
 
 /**
  * Executes `workspace_write_patch`: checks all files before it writes any, then writes all or none. The result has the
@@ -53,7 +53,7 @@ export async function executeWritePatch(
 ): Promise<WritePatchResult> {
   const selected = selectBatch(batch, approval);
   const checked = await checkBatch(context, selected);
-  const refusal = heldBack(selected, checked);
+  const refusal = refusedBatch(selected, checked);
   if (refusal) return refusal;
   const { outcomes, writes, buffers } = checked;
   if (buffers.size > 0) {
@@ -112,7 +112,7 @@ export async function checkBatch(
     for (const index of buffers.keys()) outcomes.set(index, { status: 'refused', fault: mixedWithFiles() });
     buffers.clear();
   }
-  return { outcomes, writes: inOrder(writes), buffers: inOrder(buffers) };
+  return { outcomes, writes: sortedByIndex(writes), buffers: sortedByIndex(buffers) };
 }
 
 /** Changes all buffers or none. The journal has what is needed to judge a crash. */
@@ -136,7 +136,7 @@ async function writeBuffers(
   return outcomes;
 }
 
-function inOrder<T>(byIndex: ReadonlyMap<number, T>): Map<number, T> {
+function sortedByIndex<T>(byIndex: ReadonlyMap<number, T>): Map<number, T> {
   return new Map([...byIndex].sort(([a], [b]) => a - b));
 }
 
@@ -183,7 +183,7 @@ export async function commitAll(
       committed.add(file);
     } catch (error) {
       const fault = toPatchFileFault(error);
-      failed = { at: file, fault, left: await takeBack(files, committed, { at: file, fault }, log) };
+      failed = { at: file, fault, left: await rollBack(files, committed, { at: file, fault }, log) };
       break;
     }
   }
@@ -198,7 +198,7 @@ export async function commitAll(
 }
 
 /** Restores the originals in reverse order. @returns the files that could not be restored */
-export async function takeBack(
+export async function rollBack(
   files: readonly PatchWrite[],
   committed: ReadonlySet<PatchWrite>,
   why: { at: PatchWrite; fault: PatchFileFault },
@@ -226,6 +226,6 @@ export function outcomeOf(write: PatchWrite, failed: FailedWrite | null): FileOu
     return { status: 'applied', newSha256, ...(message !== undefined && { message }) };
   }
   if (write === failed.at) return { status: 'refused', fault: failed.fault };
-  if (!failed.left.has(write)) return { status: 'skipped', message: TAKEN_BACK };
-  return { status: 'applied', newSha256, message: 'Written, and could not be taken back.' };
+  if (!failed.left.has(write)) return { status: 'skipped', message: ROLLED_BACK };
+  return { status: 'applied', newSha256, message: 'Written, and could not be restored.' };
 }

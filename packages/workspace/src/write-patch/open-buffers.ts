@@ -36,7 +36,7 @@ export interface BufferIntent extends BufferWrite {
 }
 
 const DIRTY = 'The file is open in the editor with changes that are not saved.';
-const TAKEN_BACK = 'Not changed: the batch was taken back because another open file could not be changed.';
+const ROLLED_BACK = 'Not changed: the batch was rolled back because another open file could not be changed.';
 
 /** Applies a patch to an unsaved buffer in memory; null if the file has no unsaved changes. @throws PatchFileFault */
 export async function checkBuffer(
@@ -78,12 +78,12 @@ export async function applyBuffers(
   for (const [index, write] of writes) {
     const fault = await applyOne(buffers, write);
     if (fault) {
-      const left = await takeBack(buffers, writes, done);
+      const left = await rollBack(buffers, writes, done);
       const others = [...writes].map(([other, { sha256: newSha256 }]): [number, FileOutcome] => [
         other,
         left.has(other)
-          ? { status: 'applied', newSha256, message: 'Changed, and could not be taken back.' }
-          : { status: 'skipped', message: TAKEN_BACK },
+          ? { status: 'applied', newSha256, message: 'Changed, and could not be restored.' }
+          : { status: 'skipped', message: ROLLED_BACK },
       ]);
       return new Map([...others, [index, { status: 'refused', fault }]]);
     }
@@ -108,7 +108,7 @@ async function applyOne(buffers: OpenBuffers, write: BufferWrite): Promise<Patch
 }
 
 /** @returns the buffers that could not be restored */
-async function takeBack(
+async function rollBack(
   buffers: OpenBuffers,
   writes: ReadonlyMap<number, BufferWrite>,
   done: readonly number[],

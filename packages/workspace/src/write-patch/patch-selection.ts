@@ -31,7 +31,7 @@ export function selectBatch(input: PatchBatch, approval: Approval | null = null)
   const files = batch.files.map((proposed) => {
     const file = byId.get(proposed.filePatchId);
     byId.delete(proposed.filePatchId);
-    if (file) keepsItsPlace(proposed, file);
+    if (file) checkSameChanges(proposed, file);
     const changes = file?.changes.filter(({ changeId }) => !rejected.has(changeId!)) ?? [];
     return { proposed, effective: { ...proposed, changes } };
   });
@@ -47,7 +47,7 @@ export function rejectedChangeIds({ files }: SelectedBatch): string[] {
 }
 
 /** An approval without any accepted change is a denial [PATCH-9]. */
-export function decided(batch: PatchBatch, approval: Approval): Approval {
+export function denyIfAllRejected(batch: PatchBatch, approval: Approval): Approval {
   if (approval.decision === 'deny') return approval;
   const rejected = rejectedChangeIds(selectBatch(batch, approval));
   const total = batch.files.reduce((sum, { changes }) => sum + changes.length, 0);
@@ -72,7 +72,7 @@ function allChangeIds({ files }: PatchBatch): string[] {
   return files.flatMap(({ changes }) => changes.map(({ changeId }) => changeId!));
 }
 
-function keepsItsPlace(proposed: FilePatch, edited: FilePatch): void {
+function checkSameChanges(proposed: FilePatch, edited: FilePatch): void {
   const known = new Set(proposed.changes.map(({ changeId }) => changeId));
   const same =
     edited.docPath === proposed.docPath &&

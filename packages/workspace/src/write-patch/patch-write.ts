@@ -103,13 +103,13 @@ export class PatchWrite {
       const { name } = this;
       const { tempName } = this.intent;
       const staged = StagedFile.reopen(this.fs, directory, { name, tempName, replaces });
-      await staged.commit(() => this.lookAgain(directory));
+      await staged.commit(() => this.checkOriginal(directory));
       this.hasLostAttributes ||= staged.hasLostAttributes;
     });
   }
 
   /** Runs right before the rename: an editor may have saved since the original got its second name. */
-  private async lookAgain(directory: SafeDirectory): Promise<void> {
+  private async checkOriginal(directory: SafeDirectory): Promise<void> {
     const { docPath, originalSha256 } = this.patch;
     const current = await hashFile(this.fs, directory, this.name);
     if (!current) throw notFound(docPath);

@@ -4,7 +4,7 @@ import { unifiedDiff } from '@patchbay/protocol/line-patch';
 import { selectBatch } from './patch-selection.js';
 import { textOf } from '../disk/utf8.js';
 import { checkBatch, type PatchContext } from './execute-write-patch.js';
-import { heldBack } from './held-back.js';
+import { refusedBatch } from './refused-batch.js';
 
 /** What a batch would do to one file. */
 export interface PatchedFilePreview {
@@ -50,6 +50,6 @@ export async function previewWritePatch(
       changes: proposed.changes,
     };
   });
-  const refusal = heldBack(selected, checked);
+  const refusal = refusedBatch(selected, checked);
   return { files: refusal ? [] : files, refusal };
 }

@@ -11,7 +11,7 @@ import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
 import type { SelectedBatch } from './patch-selection.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
-const LEFT = 'Changed before the client was stopped, and not taken back.';
+const NOT_RESTORED = 'Changed before the client was stopped, and not restored.';
 const INTERRUPTED = 'The client was stopped while it ran this call';
 
 /** The current text of a file: the patched one, the original, or another. */
@@ -82,7 +82,7 @@ function outcomeOf({ intent, sha256: current, state }: Found): FileOutcome {
     return { status: 'skipped', message: `${INTERRUPTED}; this file was not changed.` };
   const fault =
     current === null
-      ? new PatchFileFault('NOT_FOUND', `${INTERRUPTED}; its text is gone since.`)
+      ? new PatchFileFault('NOT_FOUND', `${INTERRUPTED}; its text no longer exists.`)
       : stale(intent.previousSha256!, current);
   return { status: 'refused', fault };
 }
@@ -110,6 +110,6 @@ async function finish(
   if ([...outcomes.values()].every(({ status }) => status === 'applied')) return outcomes;
   for (const [index, { intent, state }] of found)
     if (state === 'written')
-      outcomes.set(index, { status: 'applied', newSha256: intent.sha256, message: LEFT });
+      outcomes.set(index, { status: 'applied', newSha256: intent.sha256, message: NOT_RESTORED });
   return outcomes;
 }

@@ -19,7 +19,7 @@ import {
   type FailedWrite,
   outcomeOf,
   type PatchContext,
-  takeBack,
+  rollBack,
 } from './execute-write-patch.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
@@ -30,7 +30,7 @@ import { type FileOutcome, resultOf } from './write-patch-result.js';
 export type PatchRecovery = { outcome: 'not_written' } | { outcome: 'settled'; result: WritePatchResult };
 
 const INTERRUPTED = 'The client was stopped while it ran this call';
-const LEFT_ALONE = `${INTERRUPTED}; this file was not changed.`;
+const UNCHANGED = `${INTERRUPTED}; this file was not changed.`;
 
 interface Found {
   readonly write: PatchWrite;
@@ -77,7 +77,7 @@ export async function recoverWritePatch(
   });
   const wasWritten = ({ traces }: Found) => traces.state === 'written' || traces.state === 'changed_since';
   if (stageOf(all) === 'undo') {
-    const failed = await undoFound(found, reasonOf(all), log);
+    const failed = await rollBackFound(found, reasonOf(all), log);
     return settled((write) => outcomeOf(write, failed));
   }
   if (found.every(wasWritten)) return settled((write) => outcomeOf(write, null));
@@ -126,15 +126,15 @@ async function finish(
     const fault =
       traces.state === 'pending' && index > lastWritten
         ? await faultOf(write.stage())
-        : overtaken(write, traces);
-    if (fault) return undoFound(found, { at: write, fault }, log);
+        : changedFault(write, traces);
+    if (fault) return rollBackFound(found, { at: write, fault }, log);
   }
   const written = found.filter(({ traces }) => traces.state === 'written').map(({ write }) => write);
   return commitAll(context, files, log, new Set(written));
 }
 
 /** Restores written files. Files that have changed since stay and are reported. */
-async function undoFound(
+async function rollBackFound(
   found: readonly Found[],
   why: { at: PatchWrite; fault: PatchFileFault },
   log: WriteLog | undefined,
@@ -142,7 +142,7 @@ async function undoFound(
   const among = (...states: PatchTraces['state'][]) =>
     new Set(found.filter(({ traces }) => states.includes(traces.state)).map(({ write }) => write));
   const files = found.map(({ write }) => write);
-  const left = await takeBack(files, among('written'), why, log);
+  const left = await rollBack(files, among('written'), why, log);
   return { ...why, left: new Set([...left, ...among('changed_since')]) };
 }
 
@@ -151,7 +151,7 @@ function reasonOf(writes: readonly PatchWrite[]): { at: PatchWrite; fault: Patch
   const at = writes.find(({ intent }) => intent.patch.failure) ?? writes[0]!;
   const { errorCode, message } = at.intent.patch.failure ?? {
     errorCode: 'WriteFailed',
-    message: LEFT_ALONE,
+    message: UNCHANGED,
   };
   return { at, fault: new PatchFileFault(errorCode, message) };
 }
@@ -161,15 +161,15 @@ function unwritten(found: readonly Found[]): (write: PatchWrite) => FileOutcome 
   const states = new Map(found.map(({ write, traces }) => [write, traces]));
   return (write) => {
     const traces = states.get(write)!;
-    if (traces.state === 'pending') return { status: 'skipped', message: LEFT_ALONE };
-    return { status: 'refused', fault: overtaken(write, traces) };
+    if (traces.state === 'pending') return { status: 'skipped', message: UNCHANGED };
+    return { status: 'refused', fault: changedFault(write, traces) };
   };
 }
 
-function overtaken({ intent }: PatchWrite, { currentSha256 }: PatchTraces): PatchFileFault {
+function changedFault({ intent }: PatchWrite, { currentSha256 }: PatchTraces): PatchFileFault {
   const reason =
     currentSha256 === null
-      ? 'its file is gone since.'
+      ? 'its file no longer exists.'
       : stale(intent.previousSha256 ?? '', currentSha256).message;
   return new PatchFileFault(currentSha256 === null ? 'NOT_FOUND' : 'STALE', `${INTERRUPTED}; ${reason}`);
 }

@@ -23,7 +23,7 @@ export async function refuseHidden(context: WorkspaceContext, { located }: Creat
  * is used [CREATE-2].
  * @throws WorkspaceFault FileExists, InvalidPath if several names match, and those of `openDirectory`
  */
-export async function placePlan(context: WorkspaceContext, plan: CreateFilePlan): Promise<CreateFilePlan> {
+export async function planOnDisk(context: WorkspaceContext, plan: CreateFilePlan): Promise<CreateFilePlan> {
   const located = await locateOnDisk(context, plan.located, plan.overwrite);
   return {
     ...plan,
@@ -41,7 +41,7 @@ export async function locateOnDisk(
 ): Promise<LocatedPath> {
   const { root, segments } = located;
   const folded = docPathOf(located).split('/').slice(1);
-  const found = await new FolderListings(fs).reach(root, folded);
+  const found = await new FolderListings(fs).longestExisting(root, folded);
   const [first, twin] = found;
   const depth = first!.length;
   const asked = segments.slice(0, depth).join('/');

@@ -2,15 +2,15 @@ import type { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { rejectionOf } from '../approval/approver.js';
 
 /** Runs work with a common key one after the other, in the order of arrival. */
-export class InOrder {
-  private static readonly shared = new WeakMap<WorkspaceRoots, InOrder>();
+export class KeyedQueue {
+  private static readonly shared = new WeakMap<WorkspaceRoots, KeyedQueue>();
   private readonly last = new Map<string, Promise<unknown>>();
 
   /** The queue that all tools of these folders share. Keys are docPaths. */
-  static in(roots: WorkspaceRoots): InOrder {
-    const inOrder = InOrder.shared.get(roots) ?? new InOrder();
-    InOrder.shared.set(roots, inOrder);
-    return inOrder;
+  static of(roots: WorkspaceRoots): KeyedQueue {
+    const queue = KeyedQueue.shared.get(roots) ?? new KeyedQueue();
+    KeyedQueue.shared.set(roots, queue);
+    return queue;
   }
 
   /** Runs `work` after all earlier work that shares a key. Rejects with the signal's reason if it aborts first. */

@@ -1,18 +1,18 @@
 import { tmpdir } from 'node:os';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { InOrder } from './in-order.js';
+import { KeyedQueue } from './keyed-queue.js';
 
 describe('the order of calls', () => {
   it('is one for all tools that work in the same folders', async () => {
     const [roots, others] = await Promise.all(
       [1, 2].map(() => WorkspaceRoots.open([{ directory: tmpdir() }])),
     );
-    expect(InOrder.in(roots!)).toBe(InOrder.in(roots!));
-    expect(InOrder.in(roots!)).not.toBe(InOrder.in(others!));
+    expect(KeyedQueue.of(roots!)).toBe(KeyedQueue.of(roots!));
+    expect(KeyedQueue.of(roots!)).not.toBe(KeyedQueue.of(others!));
   });
 
   it('stays where one gives up in the queue: those behind it wait for those before it', async () => {
-    const order = new InOrder();
+    const order = new KeyedQueue();
     const [patient, hasty] = [new AbortController(), new AbortController()];
     const ran: string[] = [];
     let end!: () => void;

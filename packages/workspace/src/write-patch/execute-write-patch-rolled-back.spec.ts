@@ -39,7 +39,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       const result = await patch(batchOf(...files), { faults: failing('c') });
       expect(statuses(result)).toEqual(['skipped', 'skipped', 'failed']);
       expect(result.files[2]).toMatchObject({ errorCode: 'WriteFailed' });
-      expect(result.files[0]!.message).toContain('taken back');
+      expect(result.files[0]!.message).toContain('rolled back');
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
       const after = await disk.stat(join(folder.root, 'a'));
       expect([after.ino, after.mode, after.mtimeMs]).toEqual([before.ino, before.mode, before.mtimeMs]);
@@ -108,7 +108,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       const faults = failing('c', () => write('a', 'mine\n'));
       const result = await patch(batchOf(...files), { faults });
       expect(statuses(result)).toEqual(['applied', 'skipped', 'failed']);
-      expect(result.files[0]!.message).toContain('could not be taken back');
+      expect(result.files[0]!.message).toContain('could not be restored');
       expect([result.success, await contents()]).toEqual([false, ['mine\n', 'b\n', 'c\n']]);
     });
 

@@ -5,13 +5,13 @@ import type { WorkspaceContext } from '../disk/workspace-context.js';
  * version to compare with. Nothing else sends these files meanwhile. Throws the signal's reason if it aborts before
  * the write.
  */
-export async function inStep<T>(
+export async function writeInSync<T>(
   { ledger }: WorkspaceContext,
   docPaths: readonly string[],
   signal: AbortSignal,
   write: () => Promise<T>,
 ): Promise<T> {
   if (!ledger) return write();
-  await ledger.bringUp(docPaths);
-  return ledger.writing(docPaths, write, signal);
+  await ledger.uploadChanged(docPaths);
+  return ledger.whileWriting(docPaths, write, signal);
 }
