@@ -3,11 +3,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallContext } from '@patchbay/client/relay';
-import type { JsonObject, ToolCallDelivery } from '@patchbay/protocol';
 import type { ApprovalRequest } from '../approval/approver.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { CreateFileTool } from './create-file-tool.js';
-import { batchOf, callOf, Person } from './write-patch-tool.sample.js';
+import { createOf } from './create-file-tool.sample.js';
+import { Person } from './tool-fixture.sample.js';
+import { batchOf, callOf } from './write-patch-tool.sample.js';
 import { WritePatchTool } from './write-patch-tool.js';
 
 const OLD = 'out/\n*.log\n';
@@ -36,8 +37,7 @@ describe('a changed .gitignore, before it is approved', () => {
     return person.asked[0]!;
   };
   const create = (path: string, content: string): Promise<ApprovalRequest> => {
-    const args: JsonObject = { path, content, overwrite: true };
-    const call: ToolCallDelivery = { ...callOf('1', null), name: 'workspace_create_file', arguments: args };
+    const call = createOf('1', { path, content, overwrite: true });
     return asked((roots) => new CreateFileTool({ roots }, person).run(call, context));
   };
 
