@@ -316,7 +316,7 @@ export const FAULTS = [
     file: 'packages/workspace/src/sync/push-deletions.ts',
     find: 'const missing = await missingOnDisk(sync.roots, free);',
     replace: 'const missing = free;',
-    specs: ['packages/workspace/src/sync/push-deletions.spec.ts'],
+    specs: ['packages/workspace/src/sync/push.spec.ts'],
   },
   {
     name: 'folder state goes back to an older base',

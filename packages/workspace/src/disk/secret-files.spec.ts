@@ -46,7 +46,7 @@ describe('SecretFiles', () => {
       '.vault-token',
       'secring.gpg',
     ],
-  ])('keeps out %s', (path) => {
+  ])('match %s', (path) => {
     expect(new SecretFiles().keepsOut(path)).toBe(true);
   });
 
@@ -69,11 +69,11 @@ describe('SecretFiles', () => {
       '.gitignore',
       'x.pem.md',
     ],
-  ])('lets %s go', (path) => {
+  ])('do not match %s', (path) => {
     expect(new SecretFiles().keepsOut(path)).toBe(false);
   });
 
-  it('lets go what the person has asked for, and nothing else', () => {
+  it('do not match files that the user has included', () => {
     const secrets = new SecretFiles(['.env.test', '/certs/*.pem']);
     const paths = ['.env.test', 'api/.ENV.test', 'certs/a.pem', 'api/certs/a.pem', '.env', 'certs/a.key'];
     expect(paths.map((path) => secrets.keepsOut(path))).toEqual([false, false, false, true, true, true]);

@@ -17,11 +17,11 @@ describe('compare', () => {
     ['a', null, 'b', 'changedOnBoth'],
     [null, 'a', 'b', 'changedOnBoth'],
     ['b', 'a', null, 'changedOnBoth'],
-  ])('calls %p here, %p before and %p there %s', (local, base, remote, verdict) => {
+  ])('of local %p, base %p and remote %p is %s', (local, base, remote, verdict) => {
     expect(compare({ local, base, remote })).toBe(verdict);
   });
 
-  it('says the same of both sides when they change places', () => {
+  it('is symmetric in both sides', () => {
     const mirrored = { changedHere: 'changedThere', changedThere: 'changedHere' } as Record<string, string>;
     const values = [null, 'a', 'b', 'c'];
     for (const local of values) {

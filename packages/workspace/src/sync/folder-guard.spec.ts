@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { FolderGuard, isSameFolder } from './folder-guard.js';
 import type { WorkspaceRoot } from '../disk/located-path.js';
 
-describe('a folder that is guarded', () => {
+describe('a guarded folder', () => {
   let home: string;
   let directory: string;
   beforeEach(async () => {
@@ -25,14 +25,14 @@ describe('a folder that is guarded', () => {
     await writeFile(join(directory, name), '');
   }
 
-  it('is the same whatever happens in it', async () => {
+  it('accepts changes of its entries', async () => {
     const guarded = guard();
     await writeFile(join(directory, 'another'), '');
     await rm(join(directory, 'ours'));
     expect(() => guarded.check()).not.toThrow();
   });
 
-  it('is another one where one was put in its place, also where that has the number of the one that was removed', async () => {
+  it('detects a replaced folder, even one with the same inode', async () => {
     const moved = guard();
     await rename(directory, join(home, 'away'));
     await make('another');
@@ -46,7 +46,7 @@ describe('a folder that is guarded', () => {
     }
   });
 
-  it('is told by its number alone where no birth is known', () => {
+  it('compares only inodes if no birth time is known', () => {
     expect(isSameFolder('1:23', '1:23:456')).toBe(true);
     expect(isSameFolder('1:23:456', '1:23:456')).toBe(true);
     expect(isSameFolder('1:23:456', '1:23:457')).toBe(false);

@@ -29,7 +29,7 @@ describe('a watched folder', () => {
   };
   const write = (path: string) => () => writeFile(join(directory, path), `${Math.random()}`);
 
-  it('tells of what happens in it and in the folders that are followed, and in no other', async () => {
+  it('reports changes in the followed folders only', async () => {
     expect(watch.follow(['in', 'in/deep'])).toBe(true);
     expect(await isTold(write('a'))).toBe(true);
     expect(await isTold(write('in/deep/a'))).toBe(true);
@@ -38,7 +38,7 @@ describe('a watched folder', () => {
     expect(watch.isTrusted).toBe(true);
   });
 
-  it('says when a folder is new to it, and lets go of those that are not followed any more', async () => {
+  it('reports whether a folder is newly followed, and stops watching dropped folders', async () => {
     watch.follow(['in']);
     expect(watch.follow(['in'])).toBe(false);
     expect(watch.follow(['in', 'out'])).toBe(true);
@@ -47,7 +47,7 @@ describe('a watched folder', () => {
     expect(await isTold(write('out/b'))).toBe(false);
   });
 
-  it('knows a folder that was made anew from the one that was removed, also where it has the same number', async () => {
+  it('watches a recreated folder, even one with the same inode', async () => {
     watch.follow(['in', 'out']);
     // Of ten at least some are given the number of the one before them, where the file system does so.
     for (let n = 0; n < 10; n += 1) {
@@ -61,12 +61,12 @@ describe('a watched folder', () => {
     expect(watch.follow(['in', 'out'])).toBe(false);
   });
 
-  it('takes no offence at a folder that is gone already', () => {
+  it('ignores a missing folder', () => {
     expect(watch.follow(['in', 'gone'])).toBe(true);
     expect(watch.isTrusted).toBe(true);
   });
 
-  it('is silent once it is closed', async () => {
+  it('reports nothing once it is closed', async () => {
     watch.follow([]);
     watch.close();
     expect(await isTold(write('a'))).toBe(false);

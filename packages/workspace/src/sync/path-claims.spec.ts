@@ -2,17 +2,17 @@ import { PathClaims } from './path-claims.js';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('who works on which file', () => {
+describe('a claim of a file', () => {
   let claims: PathClaims;
   beforeEach(() => void (claims = new PathClaims()));
 
-  it('is one at a time', () => {
+  it('is exclusive', () => {
     expect([claims.tryClaim('a'), claims.tryClaim('a'), claims.tryClaim('b')]).toEqual([true, false, true]);
     claims.release('a');
     expect(claims.tryClaim('a')).toBe(true);
   });
 
-  it('has all of the files in hand before it begins, and none of them before', async () => {
+  it('of several files is taken once all are free, and blocks none before', async () => {
     const done: string[] = [];
     claims.tryClaim('a');
     const both = claims.withClaims(['a', 'b'], () => Promise.resolve(done.push('both')));
@@ -27,12 +27,12 @@ describe('who works on which file', () => {
     expect([done, claims.tryClaim('a'), claims.tryClaim('b')]).toEqual([['both'], true, true]);
   });
 
-  it('is free again where the work has failed', async () => {
+  it('is released if the work fails', async () => {
     await expect(claims.withClaims(['a'], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(claims.tryClaim('a')).toBe(true);
   });
 
-  it('gives way in the order in which the others came', async () => {
+  it('is granted in the order of requests', async () => {
     const order: number[] = [];
     claims.tryClaim('a');
     const waiting = [1, 2, 3].map((n) => claims.withClaims(['a'], () => Promise.resolve(order.push(n))));
@@ -41,7 +41,7 @@ describe('who works on which file', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
-  it('is nobody’s who has given up waiting for it', async () => {
+  it('is not granted to an aborted request', async () => {
     const ending = new AbortController();
     claims.tryClaim('a');
     const waiting = claims.withClaims(['a'], () => Promise.resolve(), ending.signal);

@@ -6,12 +6,12 @@ import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '@patchbay/protocol/hash';
 import { ChangedMeanwhile, placeFiles, pullTempName } from './place-file.js';
 
-describe('a file that a pull puts in its place', () => {
+describe('a pull that replaces a file', () => {
   let root: string;
   beforeEach(async () => void (root = await mkdtemp(join(tmpdir(), 'patchbay-place-'))));
   afterEach(() => rm(root, { recursive: true }));
 
-  it('leaves what an editor saves while it is staged, and no temp file', async () => {
+  it('keeps a text that was saved during staging, and leaves no temp file', async () => {
     const [place, tempName] = [join(root, 'a.txt'), pullTempName('01234567')];
     await writeFile(place, 'both had\n');
     const [bytes, replaces] = [Buffer.from('from the Cloud\n'), sha256('both had\n')];

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { stampOf } from './file-stamp.js';
 import { Settling } from './settling.js';
 
-describe('what is held back of a folder', () => {
+describe('the upload of a change is delayed', () => {
   let now: number;
   let settling: Settling;
   beforeEach(() => {
@@ -14,7 +14,7 @@ describe('what is held back of a folder', () => {
   const written = (n: number) =>
     stampOf({ size: n, mtimeMs: Date.now(), ctimeMs: Date.now(), ino: 1, mode: 0o100644 } as Stats);
 
-  it('is a changed file, until it has not changed for 0.5 s', () => {
+  it('until the file has not changed for 0.5 s', () => {
     const [first, second] = [written(1), written(2)];
     expect(settling.isStable('p/a', first)).toBe(false);
     now += 400;
@@ -27,13 +27,13 @@ describe('what is held back of a folder', () => {
     expect([settling.isStable('p/a', second), settling.isHeld('p/a')]).toEqual([true, false]);
   });
 
-  it('is no file that was changed long ago', () => {
+  it('never for a file that was changed long ago', () => {
     const ago = Date.now() - 600;
     const stats = { size: 1, mtimeMs: ago, ctimeMs: ago, ino: 1, mode: 0o100644 } as Stats;
     expect(settling.isStable('p/a', stampOf(stats))).toBe(true);
   });
 
-  it('is a file that is written all the time for 5 s, and again after it was sent', () => {
+  it('for at most 5 s if the file changes constantly, and again after it was sent', () => {
     let sentAfter = 0;
     for (let n = 1; sentAfter === 0; n += 1) {
       if (settling.isStable('p/log', written(n))) sentAfter = now - 1_000_000;
@@ -44,7 +44,7 @@ describe('what is held back of a folder', () => {
     expect(settling.isStable('p/log', written(0))).toBe(false);
   });
 
-  it('is the deletion of a file that has come back and gone again, from then on', () => {
+  it('for a deletion from the last disappearance of the file', () => {
     settling.isGone('p/a');
     now += 1_000;
     settling.isStable('p/a', written(1));
@@ -52,7 +52,7 @@ describe('what is held back of a folder', () => {
     expect(settling.isGone('p/a')).toBe(false);
   });
 
-  it('is the deletion of a file, for 2 s in which it may come back', () => {
+  it('for a deletion for 2 s', () => {
     expect(settling.isGone('p/a')).toBe(false);
     now += 1_900;
     expect(settling.isGone('p/a')).toBe(false);

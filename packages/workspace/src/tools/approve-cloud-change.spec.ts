@@ -28,14 +28,14 @@ async function ask(name: string, args: JsonObject, text: string | null = null, m
   return { outcome, steps, files: requests[0]!.files, request: requests[0]! };
 }
 
-describe('a change of the Cloud', () => {
-  it('is told to be asked about, and answered with the decision alone', async () => {
+describe('the approval of a Cloud change', () => {
+  it('reports the question first and returns only the decision', async () => {
     const { outcome, steps } = await ask('rm', { path: '/proj/a.txt' });
     expect(outcome).toEqual({ result: null, approval: APPROVAL });
     expect(steps).toEqual(['told', 'asked']);
   });
 
-  it('is asked about again where the Cloud file has changed since it was shown', async () => {
+  it('is requested again if the Cloud file has changed since it was shown', async () => {
     const texts = ['shown\n', 'by a person\n', 'by a person\n'];
     const shown: (string | null)[] = [];
     const notes: unknown[] = [];
@@ -58,7 +58,7 @@ describe('a change of the Cloud', () => {
     expect(notes).toEqual([undefined, expect.stringContaining('has changed since')]);
   });
 
-  it('that is never the same twice is denied', async () => {
+  it('is denied if the file changes after each decision', async () => {
     let texts = 0;
     const handlers = approveCloudChanges({ decide: () => Promise.resolve(APPROVAL) }, () =>
       Promise.resolve(String((texts += 1))),
@@ -72,7 +72,7 @@ describe('a change of the Cloud', () => {
     expect(outcome).toMatchObject({ approval: { decision: 'deny', note: expect.any(String) as string } });
   });
 
-  it('that is a write shows the new text beside the old one, and can be edited', async () => {
+  it('of a write shows the old and new text, which can be edited', async () => {
     const args = { path: '/proj/a.txt', content: { text: 'new\n' } };
     const { files, request } = await ask('write', args, 'old\n');
     const [shown] = files;
@@ -86,13 +86,13 @@ describe('a change of the Cloud', () => {
     ]);
   });
 
-  it('that writes a JSON value shows it, and is not edited as a text', async () => {
+  it('of a write of a JSON value shows it without an edit', async () => {
     const { files, request } = await ask('write', { path: 'a', content: { text: 'x', more: 1 } });
     expect(JSON.parse(files[0]!.after)).toEqual({ text: 'x', more: 1 });
     expect(request.edit).toBeUndefined();
   });
 
-  it('that is an edit shows it in the file, else the strings', async () => {
+  it('of an edit shows the whole file, or the strings if it is not available', async () => {
     const args = { path: 'a', oldString: 'b', newString: '$&' };
     const [inFile] = (await ask('edit', args, 'abcb')).files;
     expect(inFile).toMatchObject({ before: 'abcb', after: 'a$&cb' });
@@ -103,7 +103,7 @@ describe('a change of the Cloud', () => {
     }
   });
 
-  it('of a path says what happens to it, at both ends of a move', async () => {
+  it('says what happens to each path, at both ends of a move', async () => {
     const told = async (name: string, args: JsonObject) =>
       (await ask(name, args)).files.map(({ does, path }) => `${does} ${path}`);
     expect(await told('rm', { path: '/a' })).toEqual(['delete from the Cloud a']);
@@ -114,7 +114,7 @@ describe('a change of the Cloud', () => {
     ]);
   });
 
-  it('that nobody is to decide about is not run here', async () => {
+  it('is rejected for a call that was not sent for approval', async () => {
     await expect(ask('rm', { path: '/a' }, null, { approvalOnly: undefined })).rejects.toThrow(
       'runs on the server',
     );

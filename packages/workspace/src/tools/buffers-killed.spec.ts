@@ -29,7 +29,7 @@ class DyingEditor extends FakeEditor {
   }
 }
 
-describe('a patch of open files whose client was killed', () => {
+describe('a patch of open files after a crash', () => {
   const fixture = new PatchFixture();
   beforeEach(() => fixture.open());
   afterEach(() => fixture.close());
@@ -73,7 +73,7 @@ describe('a patch of open files whose client was killed', () => {
     files.map(({ status, errorCode }) => [status, errorCode]);
   const MADE = ['A\nend\n', 'top\nB\n'];
 
-  it('is finished where a part was made, and uploaded', async () => {
+  it('is completed and uploaded if a part was applied', async () => {
     const editor = await killed({ docPath: b(), isMade: false });
     const result = await recovered(editor);
     expect(result).toMatchObject({
@@ -87,14 +87,14 @@ describe('a patch of open files whose client was killed', () => {
     expect(fixture.uploads.map(({ sha256: sent }) => sent)).toEqual(MADE.map((text) => sha256(text)));
   });
 
-  it('has succeeded where all was made, and is not made again', async () => {
+  it('succeeds without applying it again if all was applied', async () => {
     const editor = await killed({ docPath: b(), isMade: true });
     editor.refuses = () => true;
     expect((await recovered(editor)).success).toBe(true);
     expect([...editor.texts.values()]).toEqual(MADE);
   });
 
-  it('has succeeded where what was made is saved since', async () => {
+  it('succeeds if the applied texts were saved since', async () => {
     await killed({ docPath: b(), isMade: true });
     await fixture.write('Src/A', MADE[0]!);
     await fixture.write('b', MADE[1]!);
@@ -105,21 +105,21 @@ describe('a patch of open files whose client was killed', () => {
     ]);
   });
 
-  it('has succeeded, whatever was typed after it, where it was journaled as made', async () => {
+  it('succeeds if it was journaled as applied, whatever was typed since', async () => {
     const editor = await killed(null);
     editor.texts.set(a(), 'typed on\n');
     expect((await recovered(editor)).success).toBe(true);
     expect(editor.texts.get(a())).toBe('typed on\n');
   });
 
-  it('is made where nothing was, as it was approved', async () => {
+  it('is applied with its approval if nothing was applied', async () => {
     const editor = await killed({ docPath: a(), isMade: false });
     expect((await recovered(editor)).success).toBe(true);
     expect([...editor.texts.values()]).toEqual(MADE);
     expect(fixture.person.asked).toHaveLength(1);
   });
 
-  it('says which part was made, where the rest has changed since', async () => {
+  it('reports the applied part if another file has changed since', async () => {
     const editor = await killed({ docPath: b(), isMade: false });
     editor.texts.set(b(), 'typed\n');
     const result = await recovered(editor);
@@ -133,7 +133,7 @@ describe('a patch of open files whose client was killed', () => {
     expect([...editor.texts.values()]).toEqual([MADE[0], 'typed\n']);
   });
 
-  it('says which part was made, where the editor refuses the rest', async () => {
+  it('reports the applied part if the editor rejects the rest', async () => {
     const editor = await killed({ docPath: b(), isMade: false });
     editor.refuses = () => true;
     expect(verdicts(await recovered(editor))).toEqual([
@@ -142,7 +142,7 @@ describe('a patch of open files whose client was killed', () => {
     ]);
   });
 
-  it('is settled before the client connects only where something was made', async () => {
+  it('is settled before the connection only if something was applied', async () => {
     const settled = async (editor: FakeEditor) => {
       const said: unknown[] = [];
       const ended = async (result: unknown) => void said.push(result);
@@ -158,7 +158,7 @@ describe('a patch of open files whose client was killed', () => {
     expect([...editor.texts.values()]).toEqual(MADE);
   });
 
-  it('is not begun where the journal cannot be written', async () => {
+  it('is not started if the journal cannot be written', async () => {
     const editor = new FakeEditor(new Map(texts()));
     await fixture.journal.receive(call());
     const context = fixture.contextOf('1');
@@ -172,7 +172,7 @@ describe('a patch of open files whose client was killed', () => {
   });
 });
 
-describe('a patch of texts that are no files, whose client was killed', () => {
+describe('a patch of texts in memory after a crash', () => {
   const batch = batchOf([
     { docPath: 'notes/a', original: 'A\n', changes: [insert(1, 'end')] },
     { docPath: 'notes/b', original: 'B\n', changes: [insert(0, 'top')] },
@@ -182,7 +182,7 @@ describe('a patch of texts that are no files, whose client was killed', () => {
   it.each([
     ['before the second was set', false],
     ['after it was', true],
-  ])('%s: is finished, and what was set is not set again', async (_when, isMade) => {
+  ])('%s is completed without setting a text again', async (_when, isMade) => {
     const texts = new Map([
       ['notes/a', 'A\n'],
       ['notes/b', 'B\n'],

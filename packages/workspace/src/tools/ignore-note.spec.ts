@@ -13,7 +13,7 @@ import { WritePatchTool } from './write-patch-tool.js';
 
 const OLD = 'out/\n*.log\n';
 
-describe('a changed .gitignore, before it is approved', () => {
+describe('the question about a changed .gitignore', () => {
   let folder: string;
   const person = new Person();
   beforeEach(() => {
@@ -41,13 +41,13 @@ describe('a changed .gitignore, before it is approved', () => {
     return asked((roots) => new CreateFileTool({ roots }, person).run(call, context));
   };
 
-  it('is shown with the number and the first names of the files that would be sent from then on', async () => {
+  it('names the number and the first of the files that would be sent', async () => {
     const { note } = await create('.gitignore', '*.log\n');
     const first = Array.from({ length: 10 }, (_, at) => `Proj/out/${at + 10}`).join(', ');
     expect(note).toBe(`12 files that are ignored now would be sent from then on: ${first} and 2 more.`);
   });
 
-  it('is shown so where a patch changes it, too', async () => {
+  it('names them for a patch, too', async () => {
     const changes = [{ operation: 'delete', startLine: 2, endLine: 2, expectedOriginalLines: ['*.log'] }];
     const batch = batchOf([{ docPath: 'proj/.gitignore', original: OLD, changes }]);
     const { note } = await asked((roots) =>
@@ -56,7 +56,7 @@ describe('a changed .gitignore, before it is approved', () => {
     expect(note).toBe('1 file that is ignored now would be sent from then on: Proj/a.log.');
   });
 
-  it('has no such note where nothing comes out, and neither has another file', async () => {
+  it('has no note if no file would be sent, or for another file', async () => {
     expect((await create('.gitignore', `${OLD}more/\n`)).note).toBeUndefined();
     person.asked.length = 0;
     expect((await create('gitignore', '')).note).toBeUndefined();

@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { KeyedQueue } from './keyed-queue.js';
 
-describe('the order of calls', () => {
-  it('is one for all tools that work in the same folders', async () => {
+describe('the queue of calls', () => {
+  it('is the same for all tools of the same folders', async () => {
     const [roots, others] = await Promise.all(
       [1, 2].map(() => WorkspaceRoots.open([{ directory: tmpdir() }])),
     );

@@ -3,7 +3,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { FakeEditor } from './fake-editor.sample.js';
 import { batchOf, callOf, insert, resultOf, PatchFixture, untouched } from './write-patch-tool.sample.js';
 
-describe('a patch of files that are open and not saved', () => {
+describe('a patch of open files with unsaved changes', () => {
   const fixture = new PatchFixture();
   const { tool, run, contents } = fixture;
   beforeEach(() => fixture.open());
@@ -20,7 +20,7 @@ describe('a patch of files that are open and not saved', () => {
   const verdicts = (outcome: Awaited<ReturnType<typeof run>>): unknown[] =>
     resultOf(outcome).files.map(({ status, errorCode }) => [status, errorCode]);
 
-  it('is shown to the person, made in the editor, and uploaded, with the disk as it is [PATCH-11]', async () => {
+  it('is shown, applied in the editor and uploaded without changing the disk [PATCH-11]', async () => {
     const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
     const outcome = await run(callOf('1', both()), tool(editor));
     expect(fixture.person.asked[0]!.files).toMatchObject([
@@ -44,7 +44,7 @@ describe('a patch of files that are open and not saved', () => {
     );
   });
 
-  it('is held against the buffer, not the disk [PATCH-11]', async () => {
+  it('is checked against the buffer, not the disk [PATCH-11]', async () => {
     const batch = batchOf([{ docPath: a(), original: 'a\n', changes: [insert(1, 'end')] }]);
     const editor = editorOf([a(), 'A\n']);
     expect(verdicts(await run(callOf('1', batch), tool(editor)))).toEqual([['conflict', 'STALE']]);
@@ -52,7 +52,7 @@ describe('a patch of files that are open and not saved', () => {
     expect([...editor.texts.values()]).toEqual(['A\n']);
   });
 
-  it('changes none of them where the person has typed on in one', async () => {
+  it('changes no file if the user has typed in one', async () => {
     const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
     fixture.person.answer = () => (editor.texts.set(b(), 'B typed\n'), {});
     const outcome = await run(callOf('1', both()), tool(editor));
@@ -64,7 +64,7 @@ describe('a patch of files that are open and not saved', () => {
     expect(fixture.uploads).toEqual([]);
   });
 
-  it('is taken back where the editor refuses one, and says where it can’t be [PATCH-11]', async () => {
+  it('is rolled back if the editor rejects one file, and says if that fails [PATCH-11]', async () => {
     const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
     editor.refuses = (docPath) => docPath === b();
     expect(verdicts(await run(callOf('1', both()), tool(editor)))).toEqual([
@@ -80,7 +80,7 @@ describe('a patch of files that are open and not saved', () => {
     });
   });
 
-  it('is refused together with files that are not open, and by an editor that can’t change its buffers', async () => {
+  it('is rejected together with files on disk, and by an editor that cannot change its buffers', async () => {
     const mixed = batchOf([
       { docPath: a(), original: 'A\n', changes: [insert(1, 'end')] },
       { docPath: b(), original: 'b\n', changes: [insert(0, 'top')] },

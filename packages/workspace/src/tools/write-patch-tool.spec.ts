@@ -11,7 +11,7 @@ describe('WritePatchTool', () => {
   beforeEach(() => fixture.open());
   afterEach(() => fixture.close());
 
-  it('asks with a diff per file, writes, uploads as the files are spelt on disk, and tells what it did', async () => {
+  it('asks with a diff per file, writes, uploads under the names on disk, and reports the batch', async () => {
     const outcome = await run(callOf('1', two()));
     expect(fixture.person.asked[0]!.files).toMatchObject([
       {
@@ -51,7 +51,7 @@ describe('WritePatchTool', () => {
     ]);
   });
 
-  it('asks nobody about a batch of which a file has changed', async () => {
+  it('answers a batch with a changed file without asking', async () => {
     await write('b', 'mine\n');
     const outcome = await run(callOf('1', two()));
     expect(resultOf(outcome)).toMatchObject({
@@ -62,7 +62,7 @@ describe('WritePatchTool', () => {
     expect(fixture.executed).toMatchObject([{ files: 2, applied: 0, success: false, errorCode: 'STALE' }]);
   });
 
-  it('checks again what has changed while the person was thinking', async () => {
+  it('checks again for changes before the decision', async () => {
     fixture.person.answer = async () => {
       await write('b', 'mine\n');
       return {};
@@ -72,7 +72,7 @@ describe('WritePatchTool', () => {
     expect(fixture.uploads).toEqual([]);
   });
 
-  it('writes and uploads what the person left of it', async () => {
+  it('writes and uploads only the accepted changes', async () => {
     fixture.person.answer = () => ({ rejectedChangeIds: ['f0c0', 'f1c0'] });
     const outcome = await run(callOf('1', two()));
     expect(await contents()).toEqual(['a\nend\n', 'b\n']);
@@ -90,7 +90,7 @@ describe('WritePatchTool', () => {
   it.each([
     ['refuses', { decision: 'deny', note: 'no' }],
     ['rejects every change', { rejectedChangeIds: ['f0c0', 'f0c1', 'f1c0'], note: 'no' }],
-  ] as [string, Partial<Approval>][])('writes nothing where the person %s', async (_how, answer) => {
+  ] as [string, Partial<Approval>][])('writes nothing if the user %s', async (_how, answer) => {
     fixture.person.answer = () => answer;
     expect(await run(callOf('1', two()))).toMatchObject({
       result: null,
@@ -99,7 +99,7 @@ describe('WritePatchTool', () => {
     expect([await contents(), fixture.executed]).toEqual([untouched, []]);
   });
 
-  it('makes of edited texts the changes of the batch, and writes those [PATCH-6]', async () => {
+  it('converts edited texts into changes of the batch and writes them [PATCH-6]', async () => {
     fixture.person.answer = ({ edit }) => {
       const { files, editedArguments, rejectedChangeIds } = edit!(['TOP\na\n', 'b\nnew\n']);
       expect(files.map(({ after }) => after)).toEqual(['TOP\na\n', 'b\nnew\n']);
@@ -112,7 +112,7 @@ describe('WritePatchTool', () => {
     expect(first!.changes.map(({ status }) => status)).toEqual(['applied', 'rejected']);
   });
 
-  it('shows the label of the batch, and edits no patch that says endings of its own', async () => {
+  it('shows the label of the batch, and offers no edit of a patch with its own line endings', async () => {
     const revert = two();
     Object.assign(revert.files[0]!.changes[0]!, { newEndings: ['\r\n'] });
     await run(callOf('1', { ...revert, batchLabel: 'Undo it' }));
@@ -120,7 +120,7 @@ describe('WritePatchTool', () => {
     expect(fixture.person.asked[0]!.edit).toBeUndefined();
   });
 
-  it('leaves a file applied whose upload is refused, and says so', async () => {
+  it('keeps a file applied whose upload is refused, and says so', async () => {
     fixture.answerPut = ({ filePatchId }) =>
       filePatchId === 'f1'
         ? { ok: false, error: { code: 'STALE', message: 'The Cloud file has moved on.' } }
@@ -131,7 +131,7 @@ describe('WritePatchTool', () => {
     expect(files[1]!.message).toContain('(STALE): The Cloud file has moved on.');
   });
 
-  it('does not upload what was changed right after it was written', async () => {
+  it('does not upload a file that was changed right after the write', async () => {
     fixture.answerPut = async ({ filePatchId }) => {
       if (filePatchId === 'f0') await write('b', 'mine\n');
       return { ok: true, versionId: 'v', fileId: 'f', path: '/p/f' };
@@ -142,7 +142,7 @@ describe('WritePatchTool', () => {
     expect(fixture.uploads).toHaveLength(1);
   });
 
-  it('writes nothing once the call has ended while the person was thinking', async () => {
+  it('writes nothing if the call ends before the decision', async () => {
     fixture.person.answer = (_request, signal) => rejectionOf(signal);
     const running = run(callOf('1', two()), tool(), AbortSignal.timeout(20));
     await expect(running).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -155,7 +155,7 @@ describe('WritePatchTool', () => {
     expect(await contents()).toEqual(untouched);
   });
 
-  it('fails a delivery without a batch, and one whose batch is not sound, before anyone is asked', async () => {
+  it('rejects a delivery without a batch or with an invalid one, without asking', async () => {
     await expect(run(callOf('1', null))).rejects.toThrow('has no patch batch');
     const broken = two();
     broken.files[0]!.docPath = '../a';
@@ -163,7 +163,7 @@ describe('WritePatchTool', () => {
     expect(fixture.person.asked).toEqual([]);
   });
 
-  it('holds a batch against what the one before it leaves, and lets others pass', async () => {
+  it('checks a batch against the result of the earlier one, without blocking other files', async () => {
     const handler = tool();
     let open!: () => void;
     const gate = new Promise<void>((resolve) => (open = resolve));

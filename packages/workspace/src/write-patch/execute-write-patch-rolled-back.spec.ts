@@ -14,7 +14,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
   beforeEach(() => folder.open());
   afterEach(() => folder.close());
 
-  describe('takes a batch back', () => {
+  describe('a batch is rolled back', () => {
     const files = ['a', 'b', 'c'].map((name) => ({
       docPath: `repo/${name}`,
       original: `${name}\n`,
@@ -26,32 +26,39 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
     });
     const contents = async () => [await read('a'), await read('b'), await read('c')];
     /** Renames of temp files into place: fails the one of `name`. */
-    const failing = (name: string, also: () => Promise<void> = async () => {}): Partial<FileSystem> => ({
+    const failing = (
+      name: string,
+      also: () => Promise<void> = async () => {},
+      code = 'EIO',
+    ): Partial<FileSystem> => ({
       rename: async (from, to) => {
         if (basename(to) !== name) return fs.rename(from, to);
         await also();
-        throw errno('EIO');
+        throw errno(code);
       },
     });
 
-    it('when a later file cannot be written', async () => {
+    it('if a later file cannot be written, and the user is told what to do', async () => {
       const before = await disk.stat(join(folder.root, 'a'));
-      const result = await patch(batchOf(...files), { faults: failing('c') });
+      const result = await patch(batchOf(...files), { faults: failing('c', undefined, 'EBUSY') });
       expect(statuses(result)).toEqual(['skipped', 'skipped', 'failed']);
       expect(result.files[2]).toMatchObject({ errorCode: 'WriteFailed' });
+      expect(result.files[2]!.message).toMatch(
+        /another program has it open.* Close it there, then try again\./,
+      );
       expect(result.files[0]!.message).toContain('rolled back');
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
       const after = await disk.stat(join(folder.root, 'a'));
       expect([after.ino, after.mode, after.mtimeMs]).toEqual([before.ino, before.mode, before.mtimeMs]);
     });
 
-    it('when one in the middle cannot be written, and writes none behind it', async () => {
+    it('if a file in the middle cannot be written, and no later one is written', async () => {
       const result = await patch(batchOf(...files), { faults: failing('b') });
       expect(statuses(result)).toEqual(['skipped', 'failed', 'skipped']);
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
     });
 
-    it('when a file is saved once its original has a second name, which stays', async () => {
+    it('if a file is saved after its original got a second name, and the saved text stays', async () => {
       const link: FileSystem['link'] = async (from, to) => {
         await fs.link(from, to);
         if (basename(from) !== 'b') return;
@@ -64,7 +71,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(await contents()).toEqual(['a\n', 'mine\n', 'c\n']);
     });
 
-    it('when a file is deleted before its original has a second name', async () => {
+    it('if a file is deleted before its original gets a second name', async () => {
       const link: FileSystem['link'] = async (from, to) => {
         if (basename(from) === 'b') await disk.rm(join(folder.root, 'b'));
         return fs.link(from, to);
@@ -77,14 +84,14 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(await tree()).toEqual(['a', 'c']);
     });
 
-    it('by copies, where the disk has no hard links', async () => {
+    it('with copies on a disk without hard links', async () => {
       const faults = { ...failing('c'), link: () => Promise.reject(errno('EOPNOTSUPP')) };
       await patch(batchOf(...files), { faults });
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
       expect((await disk.stat(join(folder.root, 'a'))).mode & 0o777).toBe(0o640);
     });
 
-    it('when a later file has changed since it was checked, which stays', async () => {
+    it('if a later file has changed since the check, and the change stays', async () => {
       const link: FileSystem['link'] = async (from, to) => {
         if (basename(from) === 'b') await write('c', 'mine\n');
         return fs.link(from, to);
@@ -94,7 +101,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(await contents()).toEqual(['a\n', 'b\n', 'mine\n']);
     });
 
-    it('when a later file is gone since it was checked', async () => {
+    it('if a later file is gone since the check', async () => {
       const link: FileSystem['link'] = async (from, to) => {
         if (basename(from) === 'b') await disk.rm(join(folder.root, 'c'));
         return fs.link(from, to);
@@ -104,7 +111,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect([await read('a'), await tree()]).toEqual(['a\n', ['a', 'b']]);
     });
 
-    it('but for a file that someone changed meanwhile, and says so', async () => {
+    it('except for a file that someone has changed meanwhile, which is reported', async () => {
       const faults = failing('c', () => write('a', 'mine\n'));
       const result = await patch(batchOf(...files), { faults });
       expect(statuses(result)).toEqual(['applied', 'skipped', 'failed']);
@@ -112,7 +119,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect([result.success, await contents()]).toEqual([false, ['mine\n', 'b\n', 'c\n']]);
     });
 
-    it('before it begins, when a file cannot be staged', async () => {
+    it('before the first write if a file cannot be staged', async () => {
       const open: FileSystem['open'] = (path, flags, mode) =>
         isTemp(path) ? Promise.reject(errno('ENOSPC')) : fs.open(path, flags, mode);
       const result = await patch(batchOf(...files), { faults: { open } });
@@ -121,7 +128,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
     });
 
-    it('with nothing left behind, when the last file cannot be staged and the others are', async () => {
+    it('without leftovers if only the last file cannot be staged', async () => {
       let staged = 0;
       const open: FileSystem['open'] = (path, flags, mode) =>
         isTemp(path) && ++staged === files.length
@@ -135,7 +142,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ]);
     });
 
-    it('once the journal knows that it does, and why, so that a kill goes on with it', async () => {
+    it('after the journal has the reason, so that a restarted client continues', async () => {
       const steps: unknown[] = [];
       const log: WriteLog = {
         intend: async (intents) => {
@@ -156,7 +163,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(steps).toEqual([...before, ['undo', 'WriteFailed'], 'b', 'a']);
     });
 
-    it('before it begins, when the journal cannot be written', async () => {
+    it('before the first write if the journal cannot be written', async () => {
       const log = { intend: () => Promise.reject(errno('ENOSPC')), committing: async () => {} };
       const result = await executeWritePatch(folder.context, batchOf(...files), null, log);
       expect(result.files[0]).toMatchObject({ status: 'failed', errorCode: 'WriteFailed' });

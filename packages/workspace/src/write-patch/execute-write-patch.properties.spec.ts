@@ -20,7 +20,7 @@ import { executeWritePatch, type PatchContext } from './execute-write-patch.js';
 
 const NAMES = ['a.txt', 'src/B.txt', 'src/deep/c.txt'];
 
-describe('a patch batch, whatever it is and whatever goes wrong', () => {
+describe('any patch batch', () => {
   let base: string;
   let root: string;
   let roots: PatchContext['roots'];
@@ -75,7 +75,7 @@ describe('a patch batch, whatever it is and whatever goes wrong', () => {
   const temps = async () =>
     (await disk.readdir(root, { recursive: true })).filter((name) => name.includes('.patchbay-'));
 
-  it('leaves what the engine makes of the accepted changes, or every byte as it was', async () => {
+  it('results in the accepted changes, or leaves every byte', async () => {
     await fc.assert(
       fc.asyncProperty(edits, async (files) => {
         const batch = batchOf(files);
@@ -112,7 +112,7 @@ describe('a patch batch, whatever it is and whatever goes wrong', () => {
     // Both wait for the disk many times, and other tests may keep it busy: 2 s alone, over 30 s have been seen.
   }, 120_000);
 
-  it('is written as a whole or not at all, whichever call to the disk fails [PATCH-9]', async () => {
+  it('is written as a whole or not at all, whichever system call fails [PATCH-9]', async () => {
     const files: Edits = NAMES.map((name) => [Buffer.from(`${name}\n`), Buffer.from(`${name}\nnew\n`), []]);
     const [before, after] = [0, 1].map((at) => files.map((file) => file[at]));
     let failed = 0;
