@@ -131,7 +131,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       ['the rename', { rename: () => Promise.reject(errno('EBUSY')) }],
       ['the link', { link: () => Promise.reject(errno('EIO')) }],
       [
-        'the rename that stands in for a link',
+        'the rename that replaces a missing link',
         { link: () => Promise.reject(errno('EPERM')), rename: () => Promise.reject(errno('EBUSY')) },
       ],
     ])(

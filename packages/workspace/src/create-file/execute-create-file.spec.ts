@@ -185,7 +185,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
         const lure =
           which === 'the folder' ? join(folder.base, 'outside', 'b') : join(folder.base, 'outside');
         let calls = 0;
-        // At every call in turn: whatever the moment, nothing appears outside.
+        // The swap is tried before each system call in turn.
         for (let moment = 0; moment < 40; moment++) {
           calls = 0;
           let swapped = false;
@@ -201,7 +201,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
               await swap();
               return call(...args);
             };
-          // Only descriptors cover the instant between the last look and the call itself.
+          // Only descriptors cover the instant between the last check and the call itself.
           const faults: Partial<FileSystem> = hasHandlePaths
             ? {
                 open: before(fs.open),

@@ -87,12 +87,12 @@ interface Written {
 /** Replaces a file with unsaved changes in the editor, any other file on the disk. */
 async function writePlan(
   context: PatchContext,
-  asked: CreateFilePlan,
+  requested: CreateFilePlan,
   sha256: string,
   options: WriteOptions,
 ): Promise<Written> {
   const { buffers, fs = realFileSystem } = context;
-  const plan = await planOnDisk(context, asked);
+  const plan = await planOnDisk(context, requested);
   const buffer = await dirtyBuffer(context, plan);
   if (buffer) {
     await replaceBuffer(buffers!, plan, buffer, options.seen);

@@ -26,21 +26,21 @@ describe.each(WALKS)('the path of a create, walking %s', (_how, hasHandlePaths) 
       [NFD, NFC],
       ['src/a.ts', 'SRC/a.ts'],
       ['Src/Lib/A.ts', 'root/sRC/lib/a.TS'],
-    ])('uses the existing %j for %j', async (there, asked) => {
-      await write(there, 'old');
-      expect(await create({ path: asked, content: 'new' })).toMatchObject({
-        ...{ success: false, errorCode: 'FileExists', path: asked },
+    ])('uses the existing %j for %j', async (existing, requested) => {
+      await write(existing, 'old');
+      expect(await create({ path: requested, content: 'new' })).toMatchObject({
+        ...{ success: false, errorCode: 'FileExists', path: requested },
       });
       const before = await tree();
       const preview = await previewCreateFile(folder.context, {
-        ...{ path: asked, content: 'new', overwrite: true },
+        ...{ path: requested, content: 'new', overwrite: true },
       });
-      expect(preview).toMatchObject({ path: `root/${there}`, kind: 'overwrite', before: 'old' });
-      expect(await create({ path: asked, content: 'new', overwrite: true })).toMatchObject({
-        ...{ success: true, path: asked, created: false, overwritten: true },
-        docPath: `root/${there}`.normalize('NFC').toLowerCase(),
+      expect(preview).toMatchObject({ path: `root/${existing}`, kind: 'overwrite', before: 'old' });
+      expect(await create({ path: requested, content: 'new', overwrite: true })).toMatchObject({
+        ...{ success: true, path: requested, created: false, overwritten: true },
+        docPath: `root/${existing}`.normalize('NFC').toLowerCase(),
       });
-      expect([await read(there), await tree()]).toEqual(['new', before]);
+      expect([await read(existing), await tree()]).toEqual(['new', before]);
     });
 
     it('creates a new file in the existing folder under its spelling', async () => {
@@ -91,15 +91,15 @@ describe.each(WALKS)('the path of a create, walking %s', (_how, hasHandlePaths) 
       await write('.gitignore', 'ignored.txt\nbuild/\n');
     });
 
-    /** What a caller learns of a create without and with `overwrite`, its path aside. */
+    /** All answers to a create without and with `overwrite`. */
     const answers = async (path: string, more: Partial<PatchContext> = {}) => {
-      const told: unknown[] = [];
+      const given: unknown[] = [];
       for (const overwrite of [false, true]) {
         const args = { path, content: 'x', overwrite };
         const { refusal: refused } = await previewCreateFile({ ...folder.context, ...more }, args);
-        told.push(refused, await create(args, {}, more));
+        given.push(refused, await create(args, {}, more));
       }
-      return told;
+      return given;
     };
 
     it.each(places)('answers FORBIDDEN for %s, whether the file exists or not', async (path, why) => {

@@ -42,14 +42,14 @@ export async function locateOnDisk(
   const { root, segments } = located;
   const folded = docPathOf(located).split('/').slice(1);
   const found = await new FolderListings(fs).longestExisting(root, folded);
-  const [first, twin] = found;
+  const [first, second] = found;
   const depth = first!.length;
-  const asked = segments.slice(0, depth).join('/');
+  const requestedPath = segments.slice(0, depth).join('/');
   const isFile = depth === segments.length;
-  if (isFile && twin && !overwrite) throw fileExists();
+  if (isFile && second && !overwrite) throw fileExists();
   // A new file may go into either of two matching folders, so the requested spelling decides.
-  const exact = isFile ? undefined : found.find((place) => place.join('/') === asked);
-  if (twin && !exact) throw ambiguous(first!, twin);
+  const exact = isFile ? undefined : found.find((place) => place.join('/') === requestedPath);
+  if (second && !exact) throw ambiguous(first!, second);
   const spelt = [...(exact ?? first!), ...segments.slice(depth)];
   return { ...located, segments: spelt, path: [root.name, ...spelt].join('/') };
 }

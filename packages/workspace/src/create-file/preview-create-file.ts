@@ -35,9 +35,9 @@ export interface CreateFilePreview {
 export async function previewCreateFile(context: PatchContext, args: unknown): Promise<CreateFilePreview> {
   try {
     const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
-    const asked = planCreateFile(context.roots, args, maxFileBytes);
-    await refuseHidden(context, asked);
-    const plan = await planOnDisk(context, asked);
+    const requested = planCreateFile(context.roots, args, maxFileBytes);
+    await refuseHidden(context, requested);
+    const plan = await planOnDisk(context, requested);
     const existing = await currentText(context, plan, maxFileBytes);
     return {
       path: plan.located.path,

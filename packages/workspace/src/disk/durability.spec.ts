@@ -13,7 +13,7 @@ import { ensureDirectory } from './open-directory.js';
 import { RecordingDisk } from './recording-disk.sample.js';
 import { errno, WALKS } from './walked-folder.sample.js';
 
-/* What was reported as done survives a power failure: content is synced before it takes its place, the folder after it. */
+/* A reported write survives a power failure: the content is synced before the rename, the folder after it. */
 
 describe.each(WALKS)('durability of a finished write, walking %s,', (_how, hasHandlePaths) => {
   let recording: RecordingDisk;

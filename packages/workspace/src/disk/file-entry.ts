@@ -38,7 +38,7 @@ export async function statFile(
     return toFileStat(await fs.lstat(directory.entry(name)), name);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
-    throw diskFault('WriteFailed', `"${name}" could not be looked at`, error);
+    throw diskFault('WriteFailed', `"${name}" could not be inspected`, error);
   }
 }
 

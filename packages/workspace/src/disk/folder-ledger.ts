@@ -22,5 +22,5 @@ export interface FolderLedger {
   /** The Cloud path for a new file. `path` is the local path with the root's name. */
   cloudPathOf(path: string): string;
   /** Records that the Cloud now has the content at `cloudPath`. `path` is the local path with the root's name. */
-  noteUploaded(file: { docPath: string; path: string; sha256: string }, there: string): Promise<void>;
+  noteUploaded(file: { docPath: string; path: string; sha256: string }, cloudPath: string): Promise<void>;
 }

@@ -16,7 +16,7 @@ import { StagedFile } from './atomic-write.js';
 import { type FileSystem, realFileSystem } from './file-system.js';
 import { ensureDirectory, openDirectory } from './open-directory.js';
 
-/** The walk by descriptors and the one by paths must agree, but for the instant that only descriptors can cover. */
+/** Both ways must agree, except for the instant that only descriptors can cover. */
 describe.each([
   ['by descriptors', true],
   ['by paths', false],

@@ -27,10 +27,10 @@ export class WorkspaceRoots {
     const roots = await Promise.all(folders.map(openRoot));
     const seen = new Map<string, WorkspaceRoot>();
     for (const root of roots) {
-      const twin = seen.get(foldCase(root.name));
-      if (twin) {
+      const other = seen.get(foldCase(root.name));
+      if (other) {
         throw new Error(
-          `Two workspace folders have the name "${root.name}": ${twin.directory} and ${root.directory}. Name one.`,
+          `Two workspace folders have the name "${root.name}": ${other.directory} and ${root.directory}. Name one.`,
         );
       }
       seen.set(foldCase(root.name), root);

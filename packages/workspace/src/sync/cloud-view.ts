@@ -144,8 +144,8 @@ export class CloudView {
       cloudPath: path,
       ...mode,
     };
-    if (verdict === 'changedThere' || verdict === 'changedOnBoth')
-      return this.onDifference({ ...difference, kind: verdict === 'changedThere' ? 'behind' : 'conflict' });
+    if (verdict === 'changedInCloud' || verdict === 'changedOnBoth')
+      return this.onDifference({ ...difference, kind: verdict === 'changedInCloud' ? 'behind' : 'conflict' });
     // A local change is sent by the next scan.
     const other = found !== null && remote !== null && base !== null && this.nonTextDifference(found, file);
     if (other) this.onDifference({ ...difference, ...other });

@@ -7,12 +7,12 @@ describe('compare', () => {
     ['b', 'a', 'b', 'same'],
     ['a', null, 'a', 'same'],
     [null, 'a', null, 'same'],
-    ['b', 'a', 'a', 'changedHere'],
-    ['a', null, null, 'changedHere'],
-    [null, 'a', 'a', 'changedHere'],
-    ['a', 'a', 'b', 'changedThere'],
-    [null, null, 'a', 'changedThere'],
-    ['a', 'a', null, 'changedThere'],
+    ['b', 'a', 'a', 'changedLocally'],
+    ['a', null, null, 'changedLocally'],
+    [null, 'a', 'a', 'changedLocally'],
+    ['a', 'a', 'b', 'changedInCloud'],
+    [null, null, 'a', 'changedInCloud'],
+    ['a', 'a', null, 'changedInCloud'],
     ['b', 'a', 'c', 'changedOnBoth'],
     ['a', null, 'b', 'changedOnBoth'],
     [null, 'a', 'b', 'changedOnBoth'],
@@ -22,7 +22,10 @@ describe('compare', () => {
   });
 
   it('is symmetric in both sides', () => {
-    const mirrored = { changedHere: 'changedThere', changedThere: 'changedHere' } as Record<string, string>;
+    const mirrored = { changedLocally: 'changedInCloud', changedInCloud: 'changedLocally' } as Record<
+      string,
+      string
+    >;
     const values = [null, 'a', 'b', 'c'];
     for (const local of values) {
       for (const base of values) {

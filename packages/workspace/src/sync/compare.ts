@@ -7,11 +7,11 @@ export interface ThreeWays {
 }
 
 /** Which side has changed since both were the same. */
-export type Verdict = 'same' | 'changedHere' | 'changedThere' | 'changedOnBoth';
+export type Verdict = 'same' | 'changedLocally' | 'changedInCloud' | 'changedOnBoth';
 
 /** The rule of push and pull: a side that still has the base may be replaced by the other. */
 export function compare({ local, base, remote }: ThreeWays): Verdict {
   if (local === remote) return 'same';
-  if (local === base) return 'changedThere';
-  return remote === base ? 'changedHere' : 'changedOnBoth';
+  if (local === base) return 'changedInCloud';
+  return remote === base ? 'changedLocally' : 'changedOnBoth';
 }

@@ -16,7 +16,7 @@ describe('a guarded folder', () => {
   afterEach(() => rm(home, { recursive: true, force: true }));
 
   const guard = () => new FolderGuard({ directory } as WorkspaceRoot);
-  /** Longer than the clock of a file system takes for a tick: only then a birth differs from the last change. */
+  /** Longer than a tick of the file system's clock, so that the birth time differs from the last change. */
   const TICK_MS = 20;
 
   async function make(name: string): Promise<void> {
@@ -37,7 +37,7 @@ describe('a guarded folder', () => {
     await rename(directory, join(home, 'away'));
     await make('another');
     expect(() => moved.check()).toThrow('is another folder than a moment ago');
-    // Of some at least the file system gives the number to the next one, where it does so.
+    // Some file systems reuse inodes, so at least one of these folders has that of its predecessor.
     for (let n = 0; n < 10; n += 1) {
       const removed = guard();
       await rm(directory, { recursive: true });

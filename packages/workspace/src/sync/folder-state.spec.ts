@@ -18,7 +18,7 @@ describe('a folder state', () => {
   afterEach(() => rm(home, { recursive: true }));
 
   const open = (more: Partial<typeof PAIR> = {}) => FolderState.open(home, { ...PAIR, ...more });
-  /** Without the line that says which file it is. */
+  /** All lines but the first, which identifies the file. */
   const linesOf = async () => (await readFile(await file(), 'utf8')).trim().split('\n').slice(1);
   const file = async () => {
     const [key] = await readdir(join(home, 'sync'));

@@ -1,22 +1,17 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import {
-  type Ack,
-  type ChangedFile,
-  foldCase,
-  type FilePut,
-  type FilePutAnswer,
-  type FolderStatus,
-} from '@patchbay/protocol';
+import { type Ack, type ChangedFile, foldCase, type FilePut, type FilePutAnswer } from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 import { ignoreNote } from '../visible/ignore-note.js';
 import type { FileProposal } from '../approval/approver.js';
+import { CloudComparisons } from './cloud-comparisons.js';
 import { cloudProposal } from './cloud-proposal.js';
 import { CloudSpelling } from './cloud-spelling.js';
 import { CloudView } from './cloud-view.js';
 import { ConflictKeeper } from './conflict-keeper.js';
-import { type Difference, Differences } from './differences.js';
+import { type DifferenceEvents, DifferenceReport } from './difference-report.js';
+import type { Difference } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
 import { stampOf } from './file-stamp.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
@@ -35,22 +30,16 @@ import type { Conflict, SyncReport } from './sync-report.js';
 const UPLOAD_WAIT_MS = 10_000;
 /** Time in ms until the next scan without a hint, by whether hints are reliable, or after a failed scan. */
 const RESCAN_MS = { trusted: 60_000, untrusted: 1_500, failed: 3_000 };
-/** Interval in ms of full comparisons with the Cloud, because a change event may be lost. */
-const COMPARISON_MS = 300_000;
 
 /** What a folder is synced with, and its callbacks. */
-export interface LiveFolderOptions extends Pick<
-  FolderSync,
-  'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'
-> {
+export interface LiveFolderOptions
+  extends
+    DifferenceEvents,
+    Pick<FolderSync, 'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'> {
   /** Sends a file over the relay. Conflicting content is kept as a version beside the head. */
   putFile: (file: FilePut) => Promise<Ack<FilePutAnswer>>;
   /** Called with sent files and failures, and after each scan with the secrets that are not sent. */
   onReport?: (report: SyncReport) => void;
-  /** Called once per difference that the user should know of. */
-  onDifference?: (difference: Difference) => void;
-  /** Called when the status for the server has changed. */
-  onStatus?: (status: FolderStatus) => void;
   /** Called when a whole round fails; the next round tries again. */
   onFault?: (error: unknown) => void;
   /** Monotonic time in ms, by which files that are being written are delayed. */
@@ -64,20 +53,21 @@ export interface LiveFolderOptions extends Pick<
  */
 export class LiveFolder implements FolderLedger {
   private readonly claims = new PathClaims();
-  private readonly differences = new Differences();
+  private readonly report: DifferenceReport;
   private readonly stopped = new AbortController();
   private readonly rounds = new Rounds((error) => this.options.onFault?.(error));
   private readonly cloud: CloudView;
+  private readonly comparisons: CloudComparisons;
   private readonly settling: Settling;
   private watch: FolderWatch | null = null;
   private scanTimer: NodeJS.Timeout | undefined;
-  private comparisonTimer: NodeJS.Timeout | undefined;
-  private lastStatus = '';
   private readonly guard: FolderGuard;
   private readonly keeper: ConflictKeeper;
 
   constructor(private readonly options: LiveFolderOptions) {
-    this.cloud = new CloudView(options, this.differences, (difference) => this.reportDifference(difference));
+    this.report = new DifferenceReport(this.docPath, options.state, options);
+    this.cloud = new CloudView(options, this.report.differences, this.report.add);
+    this.comparisons = new CloudComparisons(this.cloud, this.rounds, this.report, this.signal);
     this.guard = new FolderGuard(rootOf(options));
     this.settling = new Settling(options.now);
     this.keeper = new ConflictKeeper(options, (file) => options.putFile(file));
@@ -92,48 +82,24 @@ export class LiveFolder implements FolderLedger {
       this.watch ??= new FolderWatch(rootOf(this.options).directory, () => this.request());
       this.request();
     }
-    this.compareWithCloud();
+    this.comparisons.compareAll();
   }
 
   /** Waits for running work. Nothing is sent afterwards. */
   async stop(): Promise<void> {
     this.stopped.abort(new Error('The client is closing.'));
     clearTimeout(this.scanTimer);
-    clearTimeout(this.comparisonTimer);
+    this.comparisons.end();
     this.watch?.close();
     await this.rounds.end();
   }
 
   /** Others have changed these Cloud files; null if it is unknown which. */
   filesChanged(files: readonly ChangedFile[] | null): void {
-    if (files === null) return this.compareWithCloud();
+    if (files === null) return this.comparisons.compareAll();
     const own = files.filter(({ docPath }) => this.has(docPath));
     if (own.length === 0) return;
-    // A later comparison of all files finds the missed changes. One that is scheduled stays scheduled.
-    this.enqueueComparison(() => this.cloud.compareFiles(own)).catch(() =>
-      this.scheduleComparison(RESCAN_MS.failed),
-    );
-  }
-
-  /** Compares all Cloud files with the folder. */
-  private compareWithCloud(): void {
-    this.enqueueComparison(() => this.cloud.compareAll(this.stopped.signal)).then(
-      () => this.scheduleComparison(COMPARISON_MS),
-      () => this.scheduleComparison(RESCAN_MS.failed),
-    );
-  }
-
-  private enqueueComparison(look: () => Promise<void>): Promise<void> {
-    return this.rounds.enqueue(async () => {
-      await look();
-      this.reportStatus();
-    });
-  }
-
-  private scheduleComparison(pauseMs: number): void {
-    clearTimeout(this.comparisonTimer);
-    if (this.stopped.signal.aborted) return;
-    this.comparisonTimer = globalThis.setTimeout(() => this.compareWithCloud(), pauseMs).unref();
+    this.comparisons.compareFiles(own);
   }
 
   /**
@@ -141,7 +107,7 @@ export class LiveFolder implements FolderLedger {
    * shown.
    */
   private pull(shown: Difference): Promise<SyncReport> {
-    const pull = () => this.whileWriting([shown.docPath], () => this.pullOne(shown), this.stopped.signal);
+    const pull = () => this.whileWriting([shown.docPath], () => this.pullOne(shown), this.signal);
     return this.rounds.enqueue(pull);
   }
 
@@ -151,7 +117,7 @@ export class LiveFolder implements FolderLedger {
     // A pull of this kind changes neither name nor mode.
     if (report.moved.files > 0)
       await this.cloud.compareFiles([{ ...shown, path: shown.cloudPath, sha256: shown.remote }]);
-    this.reportStatus();
+    this.report.sendStatus();
     return report;
   }
 
@@ -161,7 +127,7 @@ export class LiveFolder implements FolderLedger {
   ): Promise<{ proposal: FileProposal; note: string | undefined; apply: () => Promise<SyncReport> }> {
     const shown = await this.rounds.enqueue(() => this.atLocalPath(difference));
     const proposal = await cloudProposal(this.options, shown);
-    const note = await ignoreNote(this.options, [proposal], this.stopped.signal);
+    const note = await ignoreNote(this.options, [proposal], this.signal);
     return { proposal, note, apply: () => this.pull(shown) };
   }
 
@@ -225,9 +191,9 @@ export class LiveFolder implements FolderLedger {
   ): Promise<void> {
     this.options.state.noteSame(docPath, sha256, { localPath: belowRoot(path.slice(1)), cloudPath });
     await this.save();
-    this.differences.drop(docPath);
+    this.report.differences.drop(docPath);
     this.keeper.forget(docPath);
-    this.reportStatus();
+    this.report.sendStatus();
   }
 
   /** Whether the docPath belongs to this folder. */
@@ -274,7 +240,7 @@ export class LiveFolder implements FolderLedger {
   }
 
   private scheduleScan(afterMs: number): void {
-    if (this.watch === null || this.stopped.signal.aborted) return;
+    if (this.watch === null || this.signal.aborted) return;
     this.scanTimer = globalThis.setTimeout(() => this.request(), afterMs).unref();
   }
 
@@ -288,11 +254,11 @@ export class LiveFolder implements FolderLedger {
     const report = await pushFolder({ ...this.sync(only), delete: !this.guard.isEmpty, onScan: seen });
     for (const conflict of report.conflicts) await this.handleConflict(conflict);
     await this.recheckConflicts(report, only);
-    if (isWhole) this.reportUnsent(report);
+    if (isWhole) this.report.addUnsent(report, (docPath) => this.settling.isHeld(docPath));
     await this.cloud.dropHidden();
     const { moved, deleted, faults, secrets } = report;
     if (moved.files + deleted + faults.length + secrets.length > 0) this.options.onReport?.(report);
-    this.reportStatus();
+    this.report.sendStatus();
   }
 
   private sync(only?: (docPath: string) => boolean): FolderSync {
@@ -300,18 +266,9 @@ export class LiveFolder implements FolderLedger {
     return {
       ...{ files, roots, state, maxFileBytes, exclude, secrets, progress: silent },
       ...{ claims: this.claims, settling: this.settling },
-      ...{ force: false, delete: false, dryRun: false, signal: this.stopped.signal },
+      ...{ force: false, delete: false, dryRun: false, signal: this.signal },
       ...(only && { only }),
     };
-  }
-
-  private reportUnsent({ unsent }: SyncReport): void {
-    const found = unsent.map(({ path, docPath, remote, reason }): Difference => {
-      return { path, docPath, cloudPath: `/${docPath}`, base: remote, remote, kind: 'unsent', reason };
-    });
-    const isHeld = (docPath: string) => this.settling.isHeld(docPath);
-    for (const difference of this.differences.noteUnsent(found, isHeld))
-      this.options.onDifference?.(difference);
   }
 
   private async handleConflict(conflict: Conflict): Promise<void> {
@@ -319,12 +276,12 @@ export class LiveFolder implements FolderLedger {
     const cloudPath = `/${rootOf(this.options).name}/${renamedTo ?? path}`;
     const difference = { docPath, path, base: this.baseOf(docPath), remote, cloudPath };
     if (renamedTo !== undefined)
-      return this.reportDifference({
+      return this.report.add({
         ...difference,
         kind: 'renamedOnBoth',
         reason: `in the Cloud to ${renamedTo}`,
       });
-    this.reportDifference({ ...difference, kind: 'conflict' });
+    this.report.add({ ...difference, kind: 'conflict' });
     const kept = await this.keeper.keep(conflict);
     if (kept !== null)
       await this.noteUploaded(
@@ -339,7 +296,7 @@ export class LiveFolder implements FolderLedger {
     only?: (docPath: string) => boolean,
   ): Promise<void> {
     const met = new Set(conflicts.map(({ docPath }) => docPath));
-    const unmet = this.differences
+    const unmet = this.report.differences
       .of('conflict')
       .filter(({ docPath }) => !met.has(docPath) && only?.(docPath) !== false);
     await this.cloud.compareFiles(
@@ -354,19 +311,5 @@ export class LiveFolder implements FolderLedger {
     if (path === null) return state.baseOf(docPath) !== null;
     const stats = lstatSync(join(rootOf(this.options).directory, path), { throwIfNoEntry: false });
     return stats === undefined || !state.isUnchanged(docPath, stampOf(stats));
-  }
-
-  private reportDifference(difference: Difference): void {
-    if (this.differences.note(difference)) this.options.onDifference?.(difference);
-  }
-
-  /** Sends the status to the server if it has changed. */
-  private reportStatus(): void {
-    this.differences.settle(this.options.state);
-    const status = this.differences.statusOf(this.docPath);
-    const text = JSON.stringify(status);
-    if (text === this.lastStatus) return;
-    this.lastStatus = text;
-    this.options.onStatus?.(status);
   }
 }

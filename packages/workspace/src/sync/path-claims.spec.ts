@@ -17,7 +17,7 @@ describe('a claim of a file', () => {
     claims.tryClaim('a');
     const both = claims.withClaims(['a', 'b'], () => Promise.resolve(done.push('both')));
     await soon();
-    // Who waits for one file keeps nobody from the other.
+    // Waiting for one file does not block the other.
     expect([done, claims.tryClaim('b')]).toEqual([[], true]);
     claims.release('a');
     await soon();

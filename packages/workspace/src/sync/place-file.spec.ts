@@ -20,7 +20,7 @@ describe('a pull that replaces a file', () => {
       [],
       [{ name: 'a.txt', bytes, replaces, keep: false, isExecutable: null, tempName }],
     );
-    // Staging waits for the disk behind that, in another turn.
+    // From here on staging waits for the disk, in a later turn of the event loop.
     while (!existsSync(join(root, tempName))) await setImmediate();
     writeFileSync(place, 'saved meanwhile\n');
     expect([...(await placing).values()]).toEqual([expect.any(ChangedMeanwhile)]);

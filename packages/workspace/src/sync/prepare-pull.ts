@@ -72,8 +72,8 @@ export async function makePlan(
   const bases = new Map([...sync.state.bases()].filter(([docPath]) => only?.(docPath) !== false));
   const scanned = force ? scan.files.map(({ docPath }) => docPath) : [];
   const docPaths = new Set([...remote.keys(), ...bases.keys(), ...scanned]);
-  const look = await inspectLocalFiles(sync, scan, docPaths, report);
-  for (const [docPath, { path, reason }] of look.hidden) {
+  const local = await inspectLocalFiles(sync, scan, docPaths, report);
+  for (const [docPath, { path, reason }] of local.hidden) {
     const cloudFile = remote.get(docPath);
     const leftOut = `left out (${reason}): it is neither compared nor replaced`;
     if (cloudFile?.sha256 === bases.get(docPath)) report.kept.push({ path, reason: `is ${leftOut}` });
@@ -81,14 +81,14 @@ export async function makePlan(
     remote.delete(docPath);
     bases.delete(docPath);
   }
-  for (const docPath of [...look.undecided, ...inconsistent]) {
-    for (const known of [remote, bases, look.files]) known.delete(docPath);
+  for (const docPath of [...local.undecided, ...inconsistent]) {
+    for (const known of [remote, bases, local.files]) known.delete(docPath);
   }
   const wasExecutable = (docPath: string) => sync.state.wasExecutable(docPath);
   const namesOf = (docPath: string) => sync.state.namesOf(docPath);
   const known = { bases, wasExecutable, namesOf };
   const textOnly = sync.expects !== undefined;
-  const plan = planPull({ remote, local: look.files, ...known, force, delete: deletes, textOnly });
+  const plan = planPull({ remote, local: local.files, ...known, force, delete: deletes, textOnly });
   const { allowed, kept } = await checkRenames(sync, plan.renames, scan.folders);
   const own = new Set(scan.folders);
   for (const { to } of allowed) addFolders(own, to);

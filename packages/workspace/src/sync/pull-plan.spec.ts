@@ -6,7 +6,7 @@ const cloudFile = (docPath: string, sha256: string): CloudFile => ({
   ...{ updatedAt: '', deletedAt: null },
 });
 
-/** Each file is named after what is here, was before, and is there: `p/a-a-b`; `_` stands for nothing. */
+/** Each name is `<local>-<base>-<remote>`, such as `a-a-b`; `_` means that there is none. */
 function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
   const input: PullInput = {
     ...{ remote: new Map(), local: new Map(), bases: new Map(), force: false, delete: false },

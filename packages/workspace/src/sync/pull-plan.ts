@@ -109,17 +109,18 @@ function planFile(docPath: string, input: PullInput, plan: PullPlan): void {
     const names = file && here && { localPath: here.path, cloudPath: file.path };
     plan.same.push({ docPath, sha256: file?.sha256 ?? null, names });
     if (file && mode !== null) plan.modes.push({ file, path, isExecutable: mode });
-  } else if (file !== null && (verdict === 'changedThere' || input.force)) {
+  } else if (file !== null && (verdict === 'changedInCloud' || input.force)) {
     const replaces = here?.sha256 ?? null;
     plan.writes.push({ file, path, replaces, keep: isOnlyHere(here, base), isExecutable: mode });
-  } else if (file !== null && verdict === 'changedHere') plan.kept.push({ path, reason: keptReason(here) });
+  } else if (file !== null && verdict === 'changedLocally')
+    plan.kept.push({ path, reason: keptReason(here) });
   else if (file !== null) {
     plan.conflicts.push({ path, docPath, remote: file.sha256, reason: conflictReason(here, base) });
   } else if (here !== null && input.force) {
     const deletes = base !== null || (input.delete && here.isText);
     if (deletes) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: isOnlyHere(here, base) });
     else if (here.isText) plan.kept.push({ path, reason: 'was never in the Cloud; push sends it' });
-  } else if (here !== null && verdict === 'changedThere') {
+  } else if (here !== null && verdict === 'changedInCloud') {
     if (input.delete) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: false });
     else plan.kept.push({ path, reason: 'was deleted in the Cloud; --delete deletes it here' });
   } else {

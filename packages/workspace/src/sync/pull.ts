@@ -1,4 +1,3 @@
-import { MAX_BATCH_FILES } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { inParallel } from '../disk/in-parallel.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
@@ -15,14 +14,13 @@ import {
   setExecutable,
 } from './place-file.js';
 import { isAsShown, listRemote, makePlan, removeLeftovers } from './prepare-pull.js';
+import { batchesOf, byFolder, type LocatedWrite } from './pull-batches.js';
 import type { PullDeletion, PullMode, PullPlan, PullRename, PullWrite } from './pull-plan.js';
 import { checkRenames } from './rename-checks.js';
 import { renameFile } from './rename-file.js';
 import { type FolderScan, scanFolder } from './scan-folder.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 
-/** Bytes per fetch; a larger file is fetched alone. */
-const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCHES_AT_ONCE = 3;
 /** Longest time in ms between a rename and its save. */
 const SAVE_EVERY_MS = 100;
@@ -58,13 +56,6 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
     sync.progress.end();
     await sync.state.save();
   }
-}
-
-/** A write with a valid local path. */
-interface Located {
-  write: PullWrite;
-  folder: string[];
-  name: string;
 }
 
 class Pull {
@@ -151,7 +142,7 @@ class Pull {
   }
 
   /** Runs before the download, so that files with invalid names are not fetched. */
-  private *placesOf(writes: readonly PullWrite[]): Generator<Located> {
+  private *placesOf(writes: readonly PullWrite[]): Generator<LocatedWrite> {
     const { roots, maxFileBytes } = this.sync;
     for (const write of writes) {
       const { path, file } = write;
@@ -170,7 +161,7 @@ class Pull {
     }
   }
 
-  private async receive(batch: readonly Located[]): Promise<void> {
+  private async receive(batch: readonly LocatedWrite[]): Promise<void> {
     const { state, signal } = this.sync;
     const contents = await this.fetch(batch.map(({ write }) => write));
     for (const files of byFolder(batch)) {
@@ -191,7 +182,10 @@ class Pull {
     return contents;
   }
 
-  private async place(files: readonly Located[], contents: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  private async place(
+    files: readonly LocatedWrite[],
+    contents: ReadonlyMap<string, Uint8Array>,
+  ): Promise<void> {
     const { state, roots, progress } = this.sync;
     const placements = files.flatMap(({ write, name }): (Placement & { write: PullWrite })[] => {
       const bytes = contents.get(write.file.sha256);
@@ -282,30 +276,4 @@ class Pull {
       this.report.skipped.push({ path, reason: `cannot be written here: ${error.message}` });
     } else this.report.faults.push({ path, reason: error.message });
   }
-}
-
-function* batchesOf(places: Iterable<Located>): Generator<Located[]> {
-  let batch: Located[] = [];
-  let bytes = 0;
-  for (const place of places) {
-    const { sizeBytes } = place.write.file;
-    if (batch.length === MAX_BATCH_FILES || (batch.length > 0 && bytes + sizeBytes > BATCH_BYTES)) {
-      yield batch;
-      [batch, bytes] = [[], 0];
-    }
-    batch.push(place);
-    bytes += sizeBytes;
-  }
-  if (batch.length > 0) yield batch;
-}
-
-function byFolder(batch: readonly Located[]): Located[][] {
-  const folders = new Map<string, Located[]>();
-  for (const located of batch) {
-    const key = located.folder.join('/');
-    const files = folders.get(key);
-    if (files) files.push(located);
-    else folders.set(key, [located]);
-  }
-  return [...folders.values()];
 }

@@ -6,7 +6,7 @@ const file = (path: string): ScannedFile => ({
   stamp: '1 1 1 1',
 });
 
-/** `content` of files that were read before, null for binary; `bases` as both sides last had them. */
+/** @param content sha256s of files that were read before, null for binary */
 const plan = (paths: string[], content: Record<string, string | null>, bases: Record<string, string>) => {
   const agreed = new Map(Object.entries(bases).map(([path, sha256]) => [`p/${path}`, sha256]));
   const made = planPush(paths.map(file), {

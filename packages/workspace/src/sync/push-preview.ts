@@ -41,7 +41,7 @@ export class PushPreview {
     const remote = this.remote.get(docPath)?.sha256 ?? null;
     const verdict = compare({ local, base, remote });
     if (verdict === 'same') this.report.unchanged += 1;
-    else if (verdict === 'changedHere' || this.sync.force) return true;
+    else if (verdict === 'changedLocally' || this.sync.force) return true;
     else {
       this.report.conflicts.push({ path, docPath, remote, reason: conflictReason(base, remote) });
     }

@@ -57,16 +57,16 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
       .map(({ docPath }) => docPath);
     report.skipped.push(...plan.binary.map(({ path, reason }) => ({ path, reason })));
     moveToUnsent(sync, report, [...plan.unseen, ...binary], baseOf);
-    const gone = await findDeleted(sync, plan.unseen, baseOf);
+    const deleted = await findDeleted(sync, plan.unseen, baseOf);
     if (!isSameFolder(identityOf(rootOf(sync)), identity)) throw new FolderReplaced(rootOf(sync).directory);
     const work = new Push(sync, report, plan, bases);
-    if (remote !== null && sync.dryRun) await work.preview(gone, remote);
+    if (remote !== null && sync.dryRun) await work.preview(deleted, remote);
     else {
       for (const { docPath, sha256, isExecutable: mode, names } of plan.same) {
         state.noteNames(docPath, names);
         state.noteBase(docPath, sha256, mode);
       }
-      await deleteInCloud(sync, gone, report);
+      await deleteInCloud(sync, deleted, report);
       await work.run();
       if (only === undefined) state.noteSynced();
     }

@@ -19,7 +19,7 @@ describe('renaming a file to another spelling', () => {
   });
 
   const moves = (to: string) => renameFile(root, ['Lib', 'a.ts'], to.split('/'), () => true);
-  /** Does something right before the file takes its new name. */
+  /** Runs `action` right before the file takes its new name. */
   const before = (deed: () => Promise<void>) => {
     const open: typeof plain.open = async (path, ...how) => {
       if (/A\.ts$/.test(path)) await deed();

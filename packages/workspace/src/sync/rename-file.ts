@@ -108,6 +108,6 @@ async function identityOf(directory: SafeDirectory, name: string): Promise<strin
     return `${dev}:${ino}`;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
-    throw diskFault('WriteFailed', `"${name}" could not be looked at`, error);
+    throw diskFault('WriteFailed', `"${name}" could not be inspected`, error);
   }
 }

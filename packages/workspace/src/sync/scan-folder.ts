@@ -198,7 +198,7 @@ class Scanner {
       return lstatSync(this.onDisk(path));
     } catch (error) {
       if (rules.file(path) !== null) return null;
-      if (codeOf(error) !== 'ENOENT') this.fault(path, 'cannot be looked at');
+      if (codeOf(error) !== 'ENOENT') this.fault(path, 'cannot be inspected');
       // Node decodes invalid UTF-8 as U+FFFD, and no file has the decoded name.
       else if (path.includes('\uFFFD')) this.fault(path, 'has a name that is not UTF-8');
       return null;
@@ -225,12 +225,12 @@ class Scanner {
 function noteFolder({ prefix, docPrefix }: Folder, foldersAt: FoldersByDocPath, scan: FolderScan): void {
   const path = prefix.slice(0, -1);
   scan.folders.push(path);
-  const twins = foldersAt.get(docPrefix.slice(0, -1));
-  if (twins === undefined) return void foldersAt.set(docPrefix.slice(0, -1), [prefix]);
-  const isOneThere = twins.some((twin) => twin.normalize('NFC') === prefix.normalize('NFC'));
-  if (isOneThere)
+  const sameDocPath = foldersAt.get(docPrefix.slice(0, -1));
+  if (sameDocPath === undefined) return void foldersAt.set(docPrefix.slice(0, -1), [prefix]);
+  const isSameInCloud = sameDocPath.some((other) => other.normalize('NFC') === prefix.normalize('NFC'));
+  if (isSameInCloud)
     scan.notes.push({ path, reason: 'is the same folder in the Cloud as another one of this name' });
-  twins.push(prefix);
+  sameDocPath.push(prefix);
 }
 
 /** The full check is slow, so it runs only for names that may match. */
@@ -249,45 +249,49 @@ function pathFault(docPath: string, isPlain: boolean): string | null {
   return isLong ? `has a name of more than ${MAX_COMPONENT_BYTES} bytes` : null;
 }
 
-function ambiguousReason(twin: string): string {
-  return `differs from ${twin} only by case or Unicode form (AmbiguousDocPath); rename one`;
+function ambiguousReason(other: string): string {
+  return `differs from ${other} only by case or Unicode form (AmbiguousDocPath); rename one`;
 }
 
 /** If the docPath of a file is also that of a non-empty folder, neither is sent. */
 function withoutAmbiguousFolders(scan: FolderScan, foldersAt: FoldersByDocPath): FolderScan {
-  const twins = new Map<string, string>();
+  const ambiguous = new Map<string, string>();
   for (const { path, docPath } of scan.files) {
     for (const folder of foldersAt.get(docPath) ?? []) {
       if (!scan.files.some((file) => file.path.startsWith(folder))) continue;
-      twins.set(path, `the folder ${folder.slice(0, -1)}`).set(folder, `the file ${path}`);
+      ambiguous.set(path, `the folder ${folder.slice(0, -1)}`).set(folder, `the file ${path}`);
     }
   }
-  if (twins.size === 0) return scan;
-  const isTwin = ({ path }: ScannedFile) =>
-    [...twins.keys()].some((twin) => (twin.endsWith('/') ? path.startsWith(twin) : path === twin));
-  const faults = [...twins].map(([path, twin]) => ({ path, reason: ambiguousReason(twin) }));
-  return { ...scan, files: scan.files.filter((file) => !isTwin(file)), faults: [...scan.faults, ...faults] };
+  if (ambiguous.size === 0) return scan;
+  const isAmbiguous = ({ path }: ScannedFile) =>
+    [...ambiguous.keys()].some((other) => (other.endsWith('/') ? path.startsWith(other) : path === other));
+  const faults = [...ambiguous].map(([path, other]) => ({ path, reason: ambiguousReason(other) }));
+  return {
+    ...scan,
+    files: scan.files.filter((file) => !isAmbiguous(file)),
+    faults: [...scan.faults, ...faults],
+  };
 }
 
 /** If several files share a docPath, none is sent. Hidden files count, too. */
 function withoutAmbiguousFiles(scan: FolderScan, kept: ReadonlyMap<string, string>): FolderScan {
   const firsts = new Map<string, ScannedFile>();
-  const twins = new Map<ScannedFile, string>();
+  const ambiguous = new Map<ScannedFile, string>();
   for (const file of scan.files) {
     const first = firsts.get(file.docPath);
     const hidden = kept.get(file.docPath);
-    if (hidden !== undefined) twins.set(file, hidden);
+    if (hidden !== undefined) ambiguous.set(file, hidden);
     if (first === undefined) firsts.set(file.docPath, file);
-    else twins.set(first, file.path).set(file, first.path);
+    else ambiguous.set(first, file.path).set(file, first.path);
   }
-  if (twins.size === 0) return scan;
-  const faults = [...twins].map(([{ path }, twin]) => ({
+  if (ambiguous.size === 0) return scan;
+  const faults = [...ambiguous].map(([{ path }, other]) => ({
     path,
-    reason: ambiguousReason(twin),
+    reason: ambiguousReason(other),
   }));
   return {
     ...scan,
-    files: scan.files.filter((file) => !twins.has(file)),
+    files: scan.files.filter((file) => !ambiguous.has(file)),
     faults: [...scan.faults, ...faults],
   };
 }

@@ -10,7 +10,7 @@ describe('the upload of a change is delayed', () => {
     settling = new Settling(() => now);
   });
 
-  /** Of a file that has just been written for the nth time. */
+  /** The stamp of a file that was just written for the nth time. */
   const written = (n: number) =>
     stampOf({ size: n, mtimeMs: Date.now(), ctimeMs: Date.now(), ino: 1, mode: 0o100644 } as Stats);
 
@@ -57,12 +57,12 @@ describe('the upload of a change is delayed', () => {
     now += 1_900;
     expect(settling.isGone('p/a')).toBe(false);
     settling.prune();
-    // It was there when the folder was looked through, and goes again.
+    // The scan found the file, so a new deletion starts from now.
     settling.prune();
     now += 200;
     expect([settling.isGone('p/a'), settling.dueInMs]).toEqual([false, 2_000]);
     now += 2_000;
-    // It was asked about before that, and has to be again.
+    // The deadline has passed, but the deletion must be queried again.
     expect(settling.dueInMs).toBe(0);
     expect([settling.isGone('p/a'), settling.dueInMs]).toEqual([true, Infinity]);
   });

@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What was synced, with its size then. */
+/** Synced files with their sizes at that time. */
 const synced: { path: string; sizeBytes: number }[] = [];
 jest.unstable_mockModule('node:fs', () => ({
   ...fs,

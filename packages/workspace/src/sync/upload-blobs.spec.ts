@@ -4,7 +4,7 @@ import { type Blob, uploadMissing } from './upload-blobs.js';
 const blob = (sha256: string, sizeBytes = 1): Blob => ({ sha256, bytes: new Uint8Array(sizeBytes) });
 const LARGE = 2 * 1024 * 1024;
 
-/** A server that lacks everything but `held`, and takes at most `limit` bytes at once. */
+/** A server that has `held` and accepts at most `limit` bytes per request. */
 class Blobs {
   readonly requests: string[] = [];
   constructor(

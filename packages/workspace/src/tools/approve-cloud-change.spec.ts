@@ -5,7 +5,7 @@ import type { ApprovalRequest } from '../approval/approver.js';
 
 const APPROVAL: Approval = { decision: 'allow', by: 'ada', at: '2025-06-01T12:00:00.000Z' };
 
-/** Asks about a call of the tool; `text` is what the Cloud's files hold. */
+/** Asks about a call; `text` is the content of each Cloud file. */
 async function ask(name: string, args: JsonObject, text: string | null = null, more: object = {}) {
   const requests: ApprovalRequest[] = [];
   const steps: string[] = [];

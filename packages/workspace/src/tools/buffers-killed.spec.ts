@@ -9,7 +9,7 @@ import { WritePatchTool } from './write-patch-tool.js';
 
 const forever = new Promise<never>(() => {});
 
-/** An editor whose client dies at a change: before it is made, or right after it. */
+/** An editor whose client is killed right before or after a change. */
 class DyingEditor extends FakeEditor {
   private die!: () => void;
   readonly dead = new Promise<void>((resolve) => (this.die = resolve));
@@ -48,7 +48,7 @@ describe('a patch of open files after a crash', () => {
     [a(), 'A\n'],
     [b(), 'B\n'],
   ];
-  /** Runs the call until the client dies. */
+  /** Runs the call until the client is killed. */
   const killed = async (at: { docPath: string; isMade: boolean } | null): Promise<FakeEditor> => {
     const editor = new DyingEditor(texts(), at);
     await fixture.journal.receive(call());
@@ -152,7 +152,7 @@ describe('a patch of open files after a crash', () => {
       return said;
     };
     const editor = await killed({ docPath: b(), isMade: false });
-    // An editor that has not opened its files again yet.
+    // An editor that has not reopened its files yet.
     expect(await settled(new FakeEditor(new Map()))).toEqual(['not run']);
     expect(await settled(editor)).toMatchObject([{ success: true }]);
     expect([...editor.texts.values()]).toEqual(MADE);
@@ -180,8 +180,8 @@ describe('a patch of texts in memory after a crash', () => {
   const MADE = ['A\nend\n', 'top\nB\n'];
 
   it.each([
-    ['before the second was set', false],
-    ['after it was', true],
+    ['before the second text was set', false],
+    ['after the second text was set', true],
   ])('%s is completed without setting a text again', async (_when, isMade) => {
     const texts = new Map([
       ['notes/a', 'A\n'],

@@ -43,7 +43,7 @@ describe('the upload of a written file', () => {
     } as unknown as FolderLedger;
     await sendFile(ledger, context, file, 100);
     expect(sent).toEqual([{ ...file, path: '/Repo/In the Cloud', baseSha256: 'common', isExact: true }]);
-    // It is noted first, so that a client that dies knows its own text when it meets it again.
+    // Recorded first, so that a restarted client recognizes its own text.
     expect(steps).toEqual(['repo/a new', 'put']);
   });
 

@@ -62,7 +62,7 @@ export class KilledPatch extends KilledClient {
   readonly delivery = () => this.deliveryOf({ arguments: {}, batch: batch() });
   readonly carryOn = async (journal: Journal) => (await this.recover(journal)) as unknown as WritePatchResult;
 
-  /** Every moment at which a kill can leave something behind: those before the first temp file are all alike. */
+  /** Each moment at which a kill can leave something behind. */
   readonly atEveryMoment = async (faults: Partial<FileSystem>, check: (moment: string) => Promise<void>) => {
     let moments = 0;
     for (const doesIt of [false, true]) {
@@ -88,7 +88,7 @@ export class KilledPatch extends KilledClient {
     };
     await this.runUntilKilled(this.delivery(), { ...this.real, rename }, killed);
   };
-  /** Killed while it takes back what it wrote, as `d` could not be: before the file of that name has its original. */
+  /** Killed during a rollback, because `d` could not be written, before the original of `name` is restored. */
   readonly killedTakingBack = async (name: string) => {
     const { killed, die } = death();
     let placed = false;
@@ -102,7 +102,7 @@ export class KilledPatch extends KilledClient {
     };
     await this.runUntilKilled(this.delivery(), { ...this.real, rename }, killed);
   };
-  /** Killed when all is written and tidied up, and the journal does not have the result yet. */
+  /** Killed after all writes, before the journal has the result. */
   readonly killedBeforeItCouldSay = async () => {
     const journal = await this.started(this.delivery());
     await executeWritePatch(this.context, batch(), approval, journal.writeLog('c1'));

@@ -53,7 +53,7 @@ describe('a client that was killed during a patch batch', () => {
   it('writes nothing if a file has changed before the first write', async () => {
     await killedBefore('a');
     await write('c', 'mine\n');
-    // What was found stays, through another kill and whatever becomes of the file.
+    // The decision is kept through another kill, although the file changes back.
     await (await restart()).close();
     await write('c', 'c\n');
     const result = await carryOn(await restart());

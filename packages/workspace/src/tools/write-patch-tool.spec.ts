@@ -88,7 +88,7 @@ describe('WritePatchTool', () => {
   });
 
   it.each([
-    ['refuses', { decision: 'deny', note: 'no' }],
+    ['denies it', { decision: 'deny', note: 'no' }],
     ['rejects every change', { rejectedChangeIds: ['f0c0', 'f0c1', 'f1c0'], note: 'no' }],
   ] as [string, Partial<Approval>][])('writes nothing if the user %s', async (_how, answer) => {
     fixture.person.answer = () => answer;

@@ -48,9 +48,9 @@ class WorkTreeRules implements FolderRules {
       else open.push(path);
     }
     // Git does not list folders without listed files, but a new file in such a folder must be found.
-    const asked = open.map((path) => `${path.slice(this.prefix.length)}/`);
-    const ignored = await this.git.ignored(asked);
-    for (const [at, path] of open.entries()) judged.set(path, ignored.has(asked[at]!) ? GIT_IGNORES : this);
+    const queries = open.map((path) => `${path.slice(this.prefix.length)}/`);
+    const ignored = await this.git.ignored(queries);
+    for (const [at, path] of open.entries()) judged.set(path, ignored.has(queries[at]!) ? GIT_IGNORES : this);
     return judged;
   }
 

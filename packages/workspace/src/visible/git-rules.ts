@@ -67,14 +67,14 @@ export class GitRules {
   }
 
   /** Returns the paths that git lists. For a path without a file, a tracked name in any case counts. */
-  async listed(paths: readonly { path: string; isThere: boolean }[]): Promise<Set<string>> {
+  async listed(paths: readonly { path: string; exists: boolean }[]): Promise<Set<string>> {
     const length = paths.reduce((sum, { path }) => sum + path.length, 0);
     const isShort = paths.length <= MAX_PATHSPECS && length <= MAX_PATHSPEC_CHARS;
     const found = await this.list(isShort ? paths.map(({ path }) => `:(icase,literal)${path}`) : []);
     const exact = new Set(found);
     const folded = new Set(found.map(foldCase));
-    const isListed = ({ path, isThere }: { path: string; isThere: boolean }): boolean =>
-      isThere ? exact.has(listedForm(path)) : folded.has(foldCase(path));
+    const isListed = ({ path, exists }: { path: string; exists: boolean }): boolean =>
+      exists ? exact.has(listedForm(path)) : folded.has(foldCase(path));
     return new Set(paths.filter(isListed).map(({ path }) => path));
   }
 

@@ -27,9 +27,9 @@ export async function hiddenDocPaths(
     if (!root || segments.length === 0) continue;
     const places = await placesOf(context, folders, root, segments);
     if (places === null) hidden.set(docPath, UNREADABLE);
-    const asked = byRoot.get(root) ?? [];
-    asked.push(...(places ?? []).map((place) => ({ docPath, path: place.join('/') })));
-    byRoot.set(root, asked);
+    const queries = byRoot.get(root) ?? [];
+    queries.push(...(places ?? []).map((place) => ({ docPath, path: place.join('/') })));
+    byRoot.set(root, queries);
   }
   for (const [root, asked] of byRoot) {
     const found = await hiddenPaths(

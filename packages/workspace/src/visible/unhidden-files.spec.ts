@@ -16,7 +16,7 @@ describe('the files that a changed .gitignore would reveal', () => {
     const directory = `${tree.directory}/${folder}`.replace(/\/$/, '');
     return unhiddenFiles({ name: 'P', directory }, new Map(Object.entries(changes)), { secrets });
   };
-  /** What a scan sees after the change and not before it; the change stays. */
+  /** The files that a scan finds only after the change, which stays. */
   const byScan = async (changes: Record<string, string>, folder = ''): Promise<string[]> => {
     const before = new Set(await tree.scanned(folder));
     const below = folder === '' ? '' : `${folder}/`;

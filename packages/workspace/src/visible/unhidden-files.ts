@@ -109,7 +109,7 @@ async function inPlainFolder(
     isHidden: boolean,
   ): Promise<void> => {
     for (const entry of readdirSync(join(root, prefix), { withFileTypes: true })) {
-      if ((seen += 1) > MAX_ENTRIES) throw new Error('The folder has too many files to be looked through.');
+      if ((seen += 1) > MAX_ENTRIES) throw new Error('The folder has too many files to be scanned.');
       if (seen % ENTRIES_A_TURN === 0) await setImmediate();
       const path = prefix + entry.name;
       if (entry.isFile() && (isHidden || now.ignores(path)) && !then.ignores(path)) found.push(path);

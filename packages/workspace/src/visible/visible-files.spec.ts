@@ -12,7 +12,7 @@ describe('the visible files of a folder', () => {
     tree.close();
   });
 
-  /** Git, a scan and the question say the same. */
+  /** Expects the same answer from git, a scan and a query. */
   const agree = async (folder = ''): Promise<string[]> => {
     const listed = tree.listed(folder);
     expect(await tree.scanned(folder)).toEqual(listed);
@@ -53,7 +53,7 @@ describe('the visible files of a folder', () => {
       '!B',
     );
     const rules = fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n'));
-    const scene = fc.record({
+    const generated = fc.record({
       files: fc.array(path, { minLength: 1, maxLength: 14 }),
       tracked: fc.array(path, { maxLength: 4 }),
       ignores: fc.array(fc.tuple(fc.constantFrom('', 'a/', 'B/', 'c/a/'), rules), { maxLength: 3 }),
@@ -61,7 +61,7 @@ describe('the visible files of a folder', () => {
       inner: fc.option(fc.constantFrom('a/inner', 'B/inner', 'inner')),
     });
     await fc.assert(
-      fc.asyncProperty(scene, async ({ files, tracked, ignores, exclude, inner }) => {
+      fc.asyncProperty(generated, async ({ files, tracked, ignores, exclude, inner }) => {
         tree.close();
         tree = new GitTree();
         tree.repository('r');

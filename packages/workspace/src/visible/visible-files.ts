@@ -38,7 +38,7 @@ export interface VisibleOptions {
 interface Place {
   /** Relative path with a trailing slash; "" for the root. */
   prefix: string;
-  isThere: boolean;
+  exists: boolean;
   hidden: Hidden | null;
   /** Set outside of a repository, null inside. */
   plain: IgnoreRules | null;
@@ -53,7 +53,7 @@ interface GitQuery {
   path: string;
   /** Relative to the work tree. */
   below: string;
-  isThere: boolean;
+  exists: boolean;
   isNested: boolean;
 }
 
@@ -87,7 +87,7 @@ export function isHiddenByName(path: string, secrets: SecretFiles): Hidden | nul
 class VisibilityCheck {
   private readonly places = new Map<string, Promise<Place>>();
   private readonly hidden = new Map<string, Hidden>();
-  private readonly asked = new Map<GitRules, GitQuery[]>();
+  private readonly queries = new Map<GitRules, GitQuery[]>();
 
   constructor(
     private readonly root: WorkspaceRoot,
@@ -100,7 +100,7 @@ class VisibilityCheck {
       const hidden = await this.judge(path);
       if (hidden) this.hidden.set(path, hidden);
     }
-    for (const [rules, asked] of this.asked) await this.queryGit(rules, asked);
+    for (const [rules, queries] of this.queries) await this.queryGit(rules, queries);
     return this.hidden;
   }
 
@@ -115,23 +115,23 @@ class VisibilityCheck {
     if (work === null) return plain!.ignores(path) ? GITIGNORE_NAMES : null;
     const stats = statOf(this.onDisk(path));
     // Git lists only files and links.
-    const isThere = stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
+    const exists = stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
     const below = path.slice(work.prefix.length);
-    const asked = this.asked.get(work.rules) ?? [];
-    asked.push({ path, below, isThere, isNested });
-    this.asked.set(work.rules, asked);
+    const queries = this.queries.get(work.rules) ?? [];
+    queries.push({ path, below, exists, isNested });
+    this.queries.set(work.rules, queries);
     return null;
   }
 
-  private async queryGit(rules: GitRules, asked: readonly GitQuery[]): Promise<void> {
+  private async queryGit(rules: GitRules, queries: readonly GitQuery[]): Promise<void> {
     const { asNew = false } = this.options;
-    const known = asNew ? [] : asked.map(({ below, isThere }) => ({ path: below, isThere }));
+    const known = asNew ? [] : queries.map(({ below, exists }) => ({ path: below, exists }));
     const listed = known.length === 0 ? new Set() : await rules.listed(known);
     const open: GitQuery[] = [];
-    for (const one of asked) {
+    for (const one of queries) {
       if (listed.has(one.below)) continue;
       if (one.isNested) this.hidden.set(one.path, OTHER_REPOSITORY);
-      else if (one.isThere && !asNew) this.hidden.set(one.path, GIT_IGNORES);
+      else if (one.exists && !asNew) this.hidden.set(one.path, GIT_IGNORES);
       else open.push(one);
     }
     // A docPath has no case, so names in any case are checked: the answer must not reveal other files.
@@ -155,15 +155,15 @@ class VisibilityCheck {
     const place = { ...above, prefix };
     if (above.hidden) return place;
     if (above.plain?.ignores(prefix)) return { ...place, hidden: GITIGNORE_NAMES };
-    const stats = above.isThere ? statOf(this.onDisk(prefix.slice(0, -1))) : undefined;
+    const stats = above.exists ? statOf(this.onDisk(prefix.slice(0, -1))) : undefined;
     if (stats?.isSymbolicLink()) return { ...place, hidden: BEHIND_LINK };
-    if (!stats?.isDirectory()) return { ...place, isThere: false };
+    if (!stats?.isDirectory()) return { ...place, exists: false };
     return this.within(place);
   }
 
   private async inspectRoot(): Promise<Place> {
     const rules = await gitRulesOf(this.root.directory, this.options.signal);
-    const place = { prefix: '', isThere: true, hidden: this.ownFilesAt(''), isNested: false };
+    const place = { prefix: '', exists: true, hidden: this.ownFilesAt(''), isNested: false };
     if (rules) return { ...place, plain: null, work: { rules, prefix: '' } };
     return { ...place, plain: this.plainWithin(IgnoreRules.NONE, ''), work: null };
   }

@@ -49,9 +49,9 @@ describe('applyBatch', () => {
   });
 
   it.each([
-    ['a text that has moved on', fileOf('r/b.txt', 'two', 'else'), 'conflict', 'STALE', ['failed', 'failed']],
-    ['lines that are others', fileOf('r/b.txt', 'zwei'), 'conflict', 'LINES_MISMATCH', ['failed', 'skipped']],
-    ['a text that there is not', fileOf('r/c.txt'), 'failed', 'NOT_FOUND', ['failed', 'failed']],
+    ['a changed text', fileOf('r/b.txt', 'two', 'else'), 'conflict', 'STALE', ['failed', 'failed']],
+    ['other lines', fileOf('r/b.txt', 'zwei'), 'conflict', 'LINES_MISMATCH', ['failed', 'skipped']],
+    ['no text', fileOf('r/c.txt'), 'failed', 'NOT_FOUND', ['failed', 'failed']],
   ])('applies nothing if one file has %s', (_what, file, status, errorCode, changes) => {
     const { result, files } = applyBatch(batchOf(fileOf('r/a.txt'), file), texts());
     expect(files).toEqual([]);

@@ -65,6 +65,6 @@ async function refuseReadOnly(
     await fs.accessForWrite(directory.entry(name));
   } catch (error) {
     if (['EACCES', 'EPERM', 'EROFS'].includes(errnoOf(error) ?? '')) throw readOnly(error);
-    throw diskFault('WriteFailed', `"${name}" could not be looked at`, error);
+    throw diskFault('WriteFailed', `"${name}" could not be inspected`, error);
   }
 }

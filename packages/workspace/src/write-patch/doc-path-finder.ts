@@ -28,12 +28,12 @@ export class DocPathFinder {
     if (!root || segments.length === 0) throw notFound(docPath);
     // Checked before any look at the disk, so that forbidden paths cannot be explored.
     this.roots.locateIn(root, segments.join('/'));
-    const [found, twin] = await this.folders.matches(root, segments);
+    const [found, second] = await this.folders.matches(root, segments);
     if (!found) throw notFound(docPath);
-    if (twin) {
+    if (second) {
       throw new PatchFileFault(
         'AmbiguousDocPath',
-        `"${found.join('/')}" and "${twin.join('/')}" differ only by case, so "${docPath}" could be either. Ask the user to rename one.`,
+        `"${found.join('/')}" and "${second.join('/')}" differ only by case, so "${docPath}" could be either. Ask the user to rename one.`,
       );
     }
     return this.roots.locateIn(root, found.join('/'));

@@ -126,8 +126,8 @@ describe('editBatch', () => {
   });
 
   it.each([
-    ['nothing is left of it', ORIGINAL, 'To refuse it, deny it'],
-    ['it is no text', 'a\0b\n', 'is not text'],
+    ['no change is left', ORIGINAL, 'To refuse it, deny it'],
+    ['it is not text', 'a\0b\n', 'is not text'],
     ['a line holds a carriage return', 'a\rb\n', 'The edit cannot be a patch'],
   ])('rejects an edit if %s', (_what, text, message) => {
     expect(() => editBatch(batch, [preview], [text])).toThrow(message);

@@ -79,16 +79,16 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       execFileSync('git', ['init', '-q'], { cwd: folder.root });
       await write('.gitignore', 'a\n');
       await write('a', 'x\n');
-      const told = async (original: string, expected: string) => {
+      const answerTo = async (original: string, expected: string) => {
         const [docPath, changes] = ['repo/a', [replace(1, expected, 'y')]];
         const { message, errorCode, status } = await refused({ docPath, original, changes });
         return { message, errorCode, status };
       };
-      const fits = await told('x\n', 'x');
+      const fits = await answerTo('x\n', 'x');
       expect(fits).toMatchObject({ status: 'failed', errorCode: 'FORBIDDEN' });
-      expect([await told('x\n', 'z'), await told('z\n', 'z')]).toEqual([fits, fits]);
+      expect([await answerTo('x\n', 'z'), await answerTo('z\n', 'z')]).toEqual([fits, fits]);
       await disk.rm(join(folder.root, 'a'));
-      expect(await told('x\n', 'x')).toEqual(fits);
+      expect(await answerTo('x\n', 'x')).toEqual(fits);
     });
 
     it('after a crash without revealing a file that is ignored now [RELAY-25]', async () => {
@@ -134,14 +134,14 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ['the docPath names a root only', 'repo', 'NOT_FOUND'],
       ['it is a folder', 'repo/folder', 'WriteFailed'],
       ['it is a link', 'repo/link', 'InvalidPath'],
-      ['it lies behind a link', 'repo/way/inside', 'InvalidPath'],
+      ['it is behind a link', 'repo/way/inside', 'InvalidPath'],
       ['it is a FIFO', 'repo/fifo', 'WriteFailed'],
-      ['it lies in .git', 'repo/.git/config', 'InvalidPath'],
-      ['it would lie in .git', 'repo/.git/none', 'InvalidPath'],
+      ['it is in .git', 'repo/.git/config', 'InvalidPath'],
+      ['it would be in .git', 'repo/.git/none', 'InvalidPath'],
       ['its name is a device on Windows', 'repo/con.txt', 'InvalidPath'],
       ['it is read-only', 'repo/read-only', 'WriteFailed'],
       ['two files differ only by case', 'repo/twin', 'AmbiguousDocPath'],
-      ['they do so by a folder', 'repo/d/twin', 'AmbiguousDocPath'],
+      ['two folders differ only by case', 'repo/d/twin', 'AmbiguousDocPath'],
     ])('if %s', async (_why, docPath, errorCode) => {
       for (const path of ['folder/a', '.git/config', 'con.txt', 'Twin', 'twin', 'd/twin', 'D/Twin']) {
         await write(path, 'x\n');

@@ -25,7 +25,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       await disk.chmod(join(folder.root, 'a'), 0o640);
     });
     const contents = async () => [await read('a'), await read('b'), await read('c')];
-    /** Renames of temp files into place: fails the one of `name`. */
+    /** Fails the rename of the temp file of `name`. */
     const failing = (
       name: string,
       also: () => Promise<void> = async () => {},
@@ -62,7 +62,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       const link: FileSystem['link'] = async (from, to) => {
         await fs.link(from, to);
         if (basename(from) !== 'b') return;
-        // As editors save: another file takes the name.
+        // Editors save by renaming another file.
         await write('saved', 'mine\n');
         await disk.rename(join(folder.root, 'saved'), join(folder.root, 'b'));
       };
@@ -146,7 +146,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       const steps: unknown[] = [];
       const log: WriteLog = {
         intend: async (intents) => {
-          // As slow as a journal may be: longer than a file takes to be put back.
+          // A slow journal, which takes longer than the restore of a file.
           for (let n = 0; n < 100; n++) await disk.stat(folder.root);
           const { stage, failure } = intents[2]!.patch!;
           steps.push([stage, failure?.errorCode]);

@@ -46,7 +46,7 @@ describe('any patch batch', () => {
   });
 
   type Edits = [Buffer, Buffer, boolean[]][];
-  /** The batch that makes the second text of the first, as far as the two differ in what a patch can change. */
+  /** The batch that turns the first text into the second, as far as a patch can. */
   function batchOf(files: Edits): PatchBatch | null {
     const diffs = files.map(([before, after]) => diffToChanges(before, after));
     const parsed = parsePatchBatch(
@@ -109,7 +109,7 @@ describe('any patch batch', () => {
       }),
       { numRuns: 150 },
     );
-    // Both wait for the disk many times, and other tests may keep it busy: 2 s alone, over 30 s have been seen.
+    // Both wait for the disk many times: 2 s alone, over 30 s under load.
   }, 120_000);
 
   it('is written as a whole or not at all, whichever system call fails [PATCH-9]', async () => {
@@ -126,11 +126,11 @@ describe('any patch batch', () => {
       if (result.success) succeeded++;
       else failed++;
     }
-    // What only makes a write durable, or tidies up after it, may fail without undoing it.
+    // Failures of syncs and clean-up do not undo a write.
     expect([failed > 30, succeeded > 0]).toEqual([true, true]);
   }, 120_000);
 
-  /** A disk whose `moment`th call fails, once; the others work. */
+  /** A disk whose `moment`th call fails once. */
   function failingOnce(moment: number) {
     let calls = 0;
     const wrap =

@@ -117,7 +117,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       const result = await patch(batchOf(...files), { faults: { open: counting } });
       expect([result.success, await read('d49/f199'), open]).toEqual([true, 'y\nx\n', 0]);
       expect(most).toBeLessThan(100);
-      // Each file's attributes are kept by a process of their own.
+      // The attributes of each file are copied by another process.
     }, 120_000);
   });
 

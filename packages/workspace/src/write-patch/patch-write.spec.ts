@@ -5,7 +5,7 @@ import { WALKS } from '../disk/walked-folder.sample.js';
 import { PatchWrite } from './patch-write.js';
 import { batchOf, insert, PatchedFolder } from './write-patch.sample.js';
 
-/* A file of a batch in the hands of a process that finds what another has left of it. */
+/* A restarted process finds the files of a killed one. */
 describe.each(WALKS)('a patched file after a crash, walking %s', (_how, hasHandlePaths) => {
   const folder = new PatchedFolder(hasHandlePaths);
   beforeEach(async () => {
