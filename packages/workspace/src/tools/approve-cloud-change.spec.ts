@@ -5,70 +5,53 @@ import type { ApprovalRequest } from '../approval/approver.js';
 
 const APPROVAL: Approval = { decision: 'allow', by: 'ada', at: '2025-06-01T12:00:00.000Z' };
 
-/** Asks about a call; `text` is the content of each Cloud file. */
-async function ask(name: string, args: JsonObject, text: string | null = null, more: object = {}) {
+/** Asks about a call; `text` is the content of each Cloud file, or returns it at each read. */
+async function ask(
+  name: string,
+  args: JsonObject,
+  text: string | null | (() => string) = null,
+  more: object = {},
+) {
   const requests: ApprovalRequest[] = [];
   const steps: string[] = [];
-  const approver = {
-    decide: (request: ApprovalRequest) => (
-      requests.push(request),
-      steps.push('asked'),
-      Promise.resolve(APPROVAL)
-    ),
+  const decide = async (request: ApprovalRequest) => {
+    requests.push(request);
+    steps.push('asked');
+    return APPROVAL;
   };
   const context = {
     signal: new AbortController().signal,
-    awaitApproval: () => Promise.resolve(void steps.push('told')),
+    awaitApproval: () => Promise.resolve(void steps.push('reported')),
     start: () => Promise.reject(new Error('It must not be started here.')),
   } as unknown as CallContext;
   const call = { name, arguments: args, approvalOnly: true, ...more } as ToolCallDelivery;
-  const handlers = approveCloudChanges(approver, () => Promise.resolve(text));
+  const handlers = approveCloudChanges({ decide }, async () => (typeof text === 'function' ? text() : text));
   const run: RunTool = handlers[name]!;
   const outcome = await run(call, context);
-  return { outcome, steps, files: requests[0]!.files, request: requests[0]! };
+  return { outcome, steps, requests, files: requests[0]!.files, request: requests[0]! };
 }
 
 describe('the approval of a Cloud change', () => {
   it('reports the question first and returns only the decision', async () => {
     const { outcome, steps } = await ask('rm', { path: '/proj/a.txt' });
     expect(outcome).toEqual({ result: null, approval: APPROVAL });
-    expect(steps).toEqual(['told', 'asked']);
+    expect(steps).toEqual(['reported', 'asked']);
   });
 
   it('is requested again if the Cloud file has changed since it was shown', async () => {
     const texts = ['shown\n', 'by a person\n', 'by a person\n'];
-    const shown: (string | null)[] = [];
-    const notes: unknown[] = [];
-    const approver = {
-      decide: ({ files, note }: ApprovalRequest) => {
-        shown.push(files[0]!.before);
-        notes.push(note);
-        return Promise.resolve(APPROVAL);
-      },
-    };
-    const handlers = approveCloudChanges(approver, () => Promise.resolve(texts.shift()!));
-    const context = { signal: new AbortController().signal, awaitApproval: () => Promise.resolve() };
-    const call = { name: 'write', arguments: { path: 'a', content: 'mine\n' }, approvalOnly: true };
-    const outcome = await handlers.write!(
-      call as unknown as ToolCallDelivery,
-      context as unknown as CallContext,
-    );
+    const args = { path: 'a', content: 'mine\n' };
+    const { outcome, requests } = await ask('write', args, () => texts.shift()!);
     expect(outcome).toEqual({ result: null, approval: APPROVAL });
-    expect(shown).toEqual(['shown\n', 'by a person\n']);
-    expect(notes).toEqual([undefined, expect.stringContaining('has changed since')]);
+    expect(requests.map(({ files, note }) => [files[0]!.before, note])).toEqual([
+      ['shown\n', undefined],
+      ['by a person\n', expect.stringContaining('has changed since')],
+    ]);
   });
 
   it('is denied if the file changes after each decision', async () => {
-    let texts = 0;
-    const handlers = approveCloudChanges({ decide: () => Promise.resolve(APPROVAL) }, () =>
-      Promise.resolve(String((texts += 1))),
-    );
-    const context = { signal: new AbortController().signal, awaitApproval: () => Promise.resolve() };
-    const call = { name: 'rm', arguments: { path: 'a' }, approvalOnly: true };
-    const outcome = await handlers.rm!(
-      call as unknown as ToolCallDelivery,
-      context as unknown as CallContext,
-    );
+    let reads = 0;
+    const { outcome } = await ask('rm', { path: 'a' }, () => String((reads += 1)));
     expect(outcome).toMatchObject({ approval: { decision: 'deny', note: expect.any(String) as string } });
   });
 
@@ -104,11 +87,11 @@ describe('the approval of a Cloud change', () => {
   });
 
   it('says what happens to each path, at both ends of a move', async () => {
-    const told = async (name: string, args: JsonObject) =>
+    const shown = async (name: string, args: JsonObject) =>
       (await ask(name, args)).files.map(({ does, path }) => `${does} ${path}`);
-    expect(await told('rm', { path: '/a' })).toEqual(['delete from the Cloud a']);
-    expect(await told('mkdir', { path: '/a/b' })).toEqual(['make the Cloud folder a/b']);
-    expect(await told('mv', { from: '/a', to: '/b' })).toEqual([
+    expect(await shown('rm', { path: '/a' })).toEqual(['delete from the Cloud a']);
+    expect(await shown('mkdir', { path: '/a/b' })).toEqual(['make the Cloud folder a/b']);
+    expect(await shown('mv', { from: '/a', to: '/b' })).toEqual([
       'move in the Cloud, from a',
       'move in the Cloud, to b',
     ]);

@@ -28,6 +28,10 @@ describe('a read by the server', () => {
     const roots = await WorkspaceRoots.open([{ directory: join(base, 'Proj') }]);
     return clientFileReader({ roots, ...context })({ docPath, maxBytes });
   };
+  const openWith = (text: string, isDirty: boolean) => ({
+    isDirty: () => isDirty,
+    read: () => Promise.resolve({ bytes: Buffer.from(text), isDirty }),
+  });
   const code = async (...args: Parameters<typeof read>): Promise<string> => {
     const answer = await read(...args);
     return answer.ok ? 'given' : answer.error.code;
@@ -43,10 +47,7 @@ describe('a read by the server', () => {
 
   it('returns the unsaved text of an open file, also of one that was never saved', async () => {
     await put('Proj/a.ts', 'disk\n');
-    const buffers = {
-      isDirty: () => true,
-      read: () => Promise.resolve({ bytes: Buffer.from('open\n'), isDirty: true }),
-    };
+    const buffers = openWith('open\n', true);
     for (const docPath of ['proj/a.ts', 'proj/new.ts']) {
       expect(await read(docPath, { buffers })).toMatchObject({
         ...{ content: Buffer.from('open\n'), sha256: sha256('open\n'), isDirty: true, source: 'active' },
@@ -58,10 +59,7 @@ describe('a read by the server', () => {
 
   it("returns the disk's bytes if the open file has no unsaved changes", async () => {
     await put('Proj/a.ts', 'disk\r\n');
-    const buffers = {
-      isDirty: () => false,
-      read: () => Promise.resolve({ bytes: Buffer.from('disk\n'), isDirty: false }),
-    };
+    const buffers = openWith('disk\n', false);
     expect(await read('proj/a.ts', { buffers })).toMatchObject({
       ...{ content: Buffer.from('disk\r\n'), sha256: sha256('disk\r\n'), isDirty: false, source: 'disk' },
     });
@@ -94,10 +92,7 @@ describe('a read by the server', () => {
     await put('Proj/sub/.env.local', 'secret');
     await put('Proj/sub/.env.example', 'template');
     const ledger = { baseOf: () => sha256('secret') } as unknown as FolderLedger;
-    const buffers = {
-      isDirty: () => true,
-      read: () => Promise.resolve({ bytes: Buffer.from('open\n'), isDirty: true }),
-    };
+    const buffers = openWith('open\n', true);
     const docPath = 'proj/sub/.env.local';
     for (const context of [{}, { ledger }, { buffers }])
       expect(await code(docPath, context)).toBe('FORBIDDEN');

@@ -32,14 +32,6 @@ describe('a client that was killed during a patch batch', () => {
     expect(await disk.readFile(join(client.root, 'a'), 'utf8')).toBe('a\n');
   });
 
-  it('keeps and reports a file that was changed after it was written', async () => {
-    await killedBefore('d');
-    await write('c', 'mine\n');
-    const result = await carryOn(await restart());
-    expect(statuses(result)).toEqual(['skipped', 'rejected', 'conflict', 'skipped']);
-    expect(await contents()).toEqual(['a\n', 'b\n', 'mine\n', 'd\n']);
-  });
-
   it('does not write a file again that someone has restored', async () => {
     await killedAfterAll();
     expect(await contents()).toEqual(NEW);
@@ -62,14 +54,6 @@ describe('a client that was killed during a patch batch', () => {
     expect(await contents()).toEqual(OLD);
   });
 
-  it('rolls back if someone has restored a written file', async () => {
-    await killedBefore('d');
-    await write('a', 'a\n');
-    const result = await carryOn(await restart());
-    expect(statuses(result)).toEqual(['conflict', 'rejected', 'skipped', 'skipped']);
-    expect(await contents()).toEqual(OLD);
-  });
-
   it('rolls back if someone has restored a written file from its second name', async () => {
     await killedBefore('d');
     for (const name of await disk.readdir(client.root)) {
@@ -82,14 +66,32 @@ describe('a client that was killed during a patch batch', () => {
     expect(await contents()).toEqual(OLD);
   });
 
-  it('names all files that a rollback could not restore', async () => {
+  it.each<[string, Record<string, string>, string[], string[]]>([
+    [
+      'keeps and reports a file that was changed after it was written',
+      { c: 'mine\n' },
+      ['skipped', 'rejected', 'conflict', 'skipped'],
+      ['a\n', 'b\n', 'mine\n', 'd\n'],
+    ],
+    [
+      'rolls back if someone has restored a written file',
+      { a: 'a\n' },
+      ['conflict', 'rejected', 'skipped', 'skipped'],
+      OLD,
+    ],
+    [
+      'names all files that a rollback could not restore',
+      { a: 'mine\n', c: 'mine\n' },
+      ['conflict', 'rejected', 'applied', 'skipped'],
+      ['mine\n', 'b\n', 'mine\n', 'd\n'],
+    ],
+  ])('%s', async (_what, changes, expected, left) => {
     await killedBefore('d');
-    await write('a', 'mine\n');
-    await write('c', 'mine\n');
+    for (const [name, text] of Object.entries(changes)) await write(name, text);
     const result = await carryOn(await restart());
-    expect(statuses(result)).toEqual(['conflict', 'rejected', 'applied', 'skipped']);
-    expect(result.files[2]!.message).toContain('could not be restored');
-    expect(await contents()).toEqual(['mine\n', 'b\n', 'mine\n', 'd\n']);
+    expect([statuses(result), await contents()]).toEqual([expected, left]);
+    const applied = result.files.filter(({ status }) => status === 'applied');
+    for (const { message } of applied) expect(message).toContain('could not be restored');
   });
 
   it('continues an interrupted rollback', async () => {

@@ -58,30 +58,43 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
     });
 
-    it('if a file is saved after its original got a second name, and the saved text stays', async () => {
+    const remove = (name: string) => disk.rm(join(folder.root, name));
+    /** Saves as editors do, by renaming another file. */
+    const save = async (name: string) => {
+      await write('saved', 'mine\n');
+      await disk.rename(join(folder.root, 'saved'), join(folder.root, name));
+    };
+    it.each([
+      {
+        what: 'b is saved after its original got a second name',
+        after: () => save('b'),
+        at: 1,
+        left: 'mine\n',
+      },
+      {
+        what: 'b is deleted before its original gets a second name',
+        before: () => remove('b'),
+        at: 1,
+        left: null,
+      },
+      { what: 'c has changed since the check', before: () => save('c'), at: 2, left: 'mine\n' },
+      { what: 'c is gone since the check', before: () => remove('c'), at: 2, left: null },
+    ])('if $what, which stays so', async ({ before, after, at, left }) => {
       const link: FileSystem['link'] = async (from, to) => {
+        if (basename(from) === 'b') await before?.();
         await fs.link(from, to);
-        if (basename(from) !== 'b') return;
-        // Editors save by renaming another file.
-        await write('saved', 'mine\n');
-        await disk.rename(join(folder.root, 'saved'), join(folder.root, 'b'));
+        if (basename(from) === 'b') await after?.();
       };
       const result = await patch(batchOf(...files), { faults: { link } });
-      expect(statuses(result)).toEqual(['skipped', 'conflict', 'skipped']);
-      expect(await contents()).toEqual(['a\n', 'mine\n', 'c\n']);
-    });
-
-    it('if a file is deleted before its original gets a second name', async () => {
-      const link: FileSystem['link'] = async (from, to) => {
-        if (basename(from) === 'b') await disk.rm(join(folder.root, 'b'));
-        return fs.link(from, to);
-      };
-      const result = await patch(batchOf(...files), { faults: { link } });
-      expect([statuses(result), result.files[1]!.errorCode]).toEqual([
-        ['skipped', 'failed', 'skipped'],
-        'NOT_FOUND',
-      ]);
-      expect(await tree()).toEqual(['a', 'c']);
+      const isAt = (index: number) => index === at;
+      const failure = left === null ? ['failed', 'NOT_FOUND'] : ['conflict', 'STALE'];
+      expect(result.files.map(({ status, errorCode }) => [status, errorCode])).toEqual(
+        files.map((_, index) => (isAt(index) ? failure : ['skipped', null])),
+      );
+      const names = ['a', 'b', 'c'].filter((_, index) => left !== null || !isAt(index));
+      expect(await tree()).toEqual(names);
+      const texts = await Promise.all(names.map(read));
+      expect(texts).toEqual(names.map((name) => (left !== null && name === 'abc'[at] ? left : `${name}\n`)));
     });
 
     it('with copies on a disk without hard links', async () => {
@@ -89,26 +102,6 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       await patch(batchOf(...files), { faults });
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
       expect((await disk.stat(join(folder.root, 'a'))).mode & 0o777).toBe(0o640);
-    });
-
-    it('if a later file has changed since the check, and the change stays', async () => {
-      const link: FileSystem['link'] = async (from, to) => {
-        if (basename(from) === 'b') await write('c', 'mine\n');
-        return fs.link(from, to);
-      };
-      const result = await patch(batchOf(...files), { faults: { link } });
-      expect(statuses(result)).toEqual(['skipped', 'skipped', 'conflict']);
-      expect(await contents()).toEqual(['a\n', 'b\n', 'mine\n']);
-    });
-
-    it('if a later file is gone since the check', async () => {
-      const link: FileSystem['link'] = async (from, to) => {
-        if (basename(from) === 'b') await disk.rm(join(folder.root, 'c'));
-        return fs.link(from, to);
-      };
-      const result = await patch(batchOf(...files), { faults: { link } });
-      expect([statuses(result)[2], result.files[2]!.errorCode]).toEqual(['failed', 'NOT_FOUND']);
-      expect([await read('a'), await tree()]).toEqual(['a\n', ['a', 'b']]);
     });
 
     it('except for a file that someone has changed meanwhile, which is reported', async () => {
