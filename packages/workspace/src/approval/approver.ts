@@ -48,6 +48,7 @@ export interface EditedProposal {
   rejectedChangeIds?: string[];
 }
 
+/** The question about a call that the server has delivered. */
 export interface ApprovalRequest extends Question {
   call: ToolCallDelivery;
 }

@@ -36,6 +36,7 @@ interface Reading {
   content: string | null;
 }
 
+/** A folder and the workspace that it is synced with. */
 export interface SyncPair {
   url: string;
   workspaceId: string;

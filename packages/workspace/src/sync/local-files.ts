@@ -35,7 +35,7 @@ export async function inspectLocalFiles(
   const scanned = new Map(scan.files.map((file) => [file.docPath, file]));
   const others = await findUnscanned(sync, scanned, docPaths, (docPath, error) => {
     found.undecided.add(docPath);
-    undecided(report, belowRoot(docPath), error);
+    reportUndecided(report, belowRoot(docPath), error);
   });
   const hidden = await hiddenPaths(rootOf(sync), [...others.values()], sync);
   let looked = 0;
@@ -58,7 +58,7 @@ export async function inspectLocalFiles(
       if (content !== null) found.files.set(docPath, { path, ...content });
     } catch (error) {
       found.undecided.add(docPath);
-      undecided(report, belowRoot(docPath), error);
+      reportUndecided(report, belowRoot(docPath), error);
     }
   }
   return found;
@@ -104,7 +104,7 @@ function read({ state, ...sync }: FolderSync, docPath: string, path: string): Om
 }
 
 /** A rejected name is skipped. An ambiguous or unreadable file is a fault that the user can fix. */
-function undecided(report: SyncReport, path: string, error: unknown): void {
+function reportUndecided(report: SyncReport, path: string, error: unknown): void {
   if (error instanceof WorkspaceFault && error.code === 'InvalidPath') {
     report.skipped.push({ path, reason: `cannot be written here: ${error.message}` });
   } else if (error instanceof WorkspaceFault || error instanceof PatchFileFault) {

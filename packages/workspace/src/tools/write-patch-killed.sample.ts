@@ -89,7 +89,7 @@ export class KilledPatch extends KilledClient {
     await this.runUntilKilled(this.delivery(), { ...this.real, rename }, killed);
   };
   /** Killed during a rollback, because `d` could not be written, before the original of `name` is restored. */
-  readonly killedTakingBack = async (name: string) => {
+  readonly killedRollingBack = async (name: string) => {
     const { killed, die } = death();
     let placed = false;
     const rename: FileSystem['rename'] = (from, to) => {
@@ -103,7 +103,7 @@ export class KilledPatch extends KilledClient {
     await this.runUntilKilled(this.delivery(), { ...this.real, rename }, killed);
   };
   /** Killed after all writes, before the journal has the result. */
-  readonly killedBeforeItCouldSay = async () => {
+  readonly killedBeforeResult = async () => {
     const journal = await this.started(this.delivery());
     await executeWritePatch(this.context, batch(), approval, journal.writeLog('c1'));
   };

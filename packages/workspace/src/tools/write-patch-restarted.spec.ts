@@ -6,7 +6,7 @@ import { approval, KilledPatch, NAMES, NEW, OLD, statuses } from './write-patch-
 describe('a client that was killed during a patch batch', () => {
   const client = new KilledPatch();
   const { carryOn, contents, delivery, restart, warnings, write } = client;
-  const { killedAfterAll, killedBefore, killedBeforeItCouldSay, killedTakingBack } = client;
+  const { killedAfterAll, killedBefore, killedBeforeResult, killedRollingBack } = client;
   beforeEach(() => client.open());
   afterEach(() => client.close());
 
@@ -95,7 +95,7 @@ describe('a client that was killed during a patch batch', () => {
   });
 
   it('continues an interrupted rollback', async () => {
-    await killedTakingBack('a');
+    await killedRollingBack('a');
     expect(await contents()).toEqual([NEW[0], 'b\n', 'c\n', 'd\n']);
     const result = await carryOn(await restart());
     expect(statuses(result)).toEqual(['skipped', 'rejected', 'skipped', 'failed']);
@@ -104,7 +104,7 @@ describe('a client that was killed during a patch batch', () => {
   });
 
   it('reports a completed batch as written, whatever happened to its files since', async () => {
-    await killedBeforeItCouldSay();
+    await killedBeforeResult();
     await write('a', 'mine\n');
     const result = await carryOn(await restart());
     expect([result.success, await contents()]).toEqual([true, ['mine\n', 'b\n', NEW[2], NEW[3]]]);

@@ -36,6 +36,7 @@ interface Texts {
   get(docPath: string): string | null | undefined;
 }
 
+/** The result of a batch that was applied in memory. */
 export interface AppliedBatch {
   /** Ready to be reported. All files are applied, or none. */
   result: WritePatchResult;
