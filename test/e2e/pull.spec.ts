@@ -63,8 +63,8 @@ describe('push and pull', () => {
           '  here: was changed here; push sends it',
           'conflicts 2:',
           '  both: was changed here, and in the Cloud too',
-          '  unknown: is there already with other content',
-          'Nothing was overwritten; --force overwrites, and keeps the other version.',
+          '  unknown: already exists with other content',
+          'Nothing was overwritten; --force does so, and keeps what gives way.',
           '',
         ].join('\n'),
       );
@@ -84,7 +84,7 @@ describe('push and pull', () => {
       const { code, out } = await desk.pull(folder);
       expect([code, out]).toEqual([
         8,
-        expect.stringContaining('  Dist/out.js: is there already with other content'),
+        expect.stringContaining('  Dist/out.js: already exists with other content'),
       ]);
       expect(Object.keys(await disk(folder)).sort()).toEqual(['.gitignore', 'Dist/out.js']);
     });

@@ -104,7 +104,7 @@ describe('push and pull', () => {
         await put(folder, { '.env': 'KEY=2' });
         const { out } = await desk.push(folder, ...flags);
         expect(out).toContain(
-          '  .env: was sent before, and stays in the Cloud as it was then until it is deleted there',
+          '  .env: was sent before; that version stays in the Cloud until it is deleted there',
         );
         expect(await desk.cloud()).toEqual({ '/p/.env': 'KEY=1', '/p/a.txt': 'a' });
       },

@@ -131,8 +131,8 @@ describe('a change of an ignore file in the Cloud [FILE-34]', () => {
     await change();
     for (const flags of [['--dry-run'], []]) {
       const { out } = await desk.pull(folder, '--delete', ...flags);
-      expect(out).toContain(`what is ignored here (${sent}) would be sent from then on`);
-      expect(out).toContain('"patchbay pull --force" takes it over');
+      expect(out).toContain(`files that are ignored here (${sent}) would be sent from then on`);
+      expect(out).toContain('"patchbay pull --force" accepts it');
     }
     await desk.push(folder);
     expect(Object.keys(await desk.cloud()).filter((path) => /priv|log/.test(path))).toEqual([]);

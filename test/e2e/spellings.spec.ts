@@ -238,7 +238,7 @@ describe('folders that differ by case [FILE-31]', () => {
     const { code, out } = await desk.push(folder);
     expect([code, out]).toEqual([
       0,
-      expect.stringContaining('is one folder in the Cloud with another of this name'),
+      expect.stringContaining('is the same folder in the Cloud as another one of this name'),
     ]);
     expect(Object.keys(await desk.cloud()).sort()).toEqual([`/p/${composed}/a.ts`, `/p/${composed}/b.ts`]);
     expect((await desk.pull(folder, '--force')).out).toBe('received 0 files (0 B), 2 unchanged.\n');

@@ -155,10 +155,10 @@ export const FAULTS = [
   {
     name: 'a patch overwrites what was saved since the file was checked',
     file: 'packages/workspace/src/write-patch/patch-write.ts',
-    find: '.commit(() => this.lookAgain(directory));',
+    find: '.commit(() => this.checkOriginal(directory));',
     replace: '.commit();',
     specs: [
-      'packages/workspace/src/write-patch/execute-write-patch-taken-back.spec.ts',
+      'packages/workspace/src/write-patch/execute-write-patch-rolled-back.spec.ts',
       'packages/workspace/src/write-patch/execute-write-patch.spec.ts',
     ],
   },
@@ -167,7 +167,7 @@ export const FAULTS = [
     file: 'packages/workspace/src/write-patch/patch-write.ts',
     find: '        if (current?.sha256 !== this.intent.sha256) return false;',
     replace: '',
-    specs: ['packages/workspace/src/write-patch/execute-write-patch-taken-back.spec.ts'],
+    specs: ['packages/workspace/src/write-patch/execute-write-patch-rolled-back.spec.ts'],
   },
   {
     name: 'a written file is not fsynced',
@@ -196,7 +196,7 @@ export const FAULTS = [
   {
     name: 'a create replaces what was saved while the text was staged',
     file: 'packages/workspace/src/create-file/execute-create-file.ts',
-    find: '  if (seen !== undefined && seen !== current) throw new OtherFileThere();',
+    find: '  if (seen !== undefined && seen !== current) throw new FileChangedSinceApproval();',
     replace: '',
     specs: ['packages/workspace/src/tools/create-file-approved.spec.ts'],
   },
@@ -307,16 +307,16 @@ export const FAULTS = [
   {
     name: 'a pull overwrites what was saved while it staged the file',
     file: 'packages/workspace/src/sync/place-file.ts',
-    find: 'if (replaced) await expectStill(directory, name, replaces);',
+    find: 'if (replaced) await expectUnchanged(directory, name, replaces);',
     replace: '',
     specs: ['packages/workspace/src/sync/place-file.spec.ts'],
   },
   {
     name: 'a push deletes in the Cloud what a call recreated',
     file: 'packages/workspace/src/sync/push-deletions.ts',
-    find: 'const missing = await notThere(sync.roots, free);',
+    find: 'const missing = await missingOnDisk(sync.roots, free);',
     replace: 'const missing = free;',
-    specs: ['packages/workspace/src/sync/push-deletions.spec.ts'],
+    specs: ['packages/workspace/src/sync/push.spec.ts'],
   },
   {
     name: 'folder state goes back to an older base',
@@ -343,7 +343,7 @@ export const FAULTS = [
   {
     name: 'writing the folder state loses what another process noted',
     file: 'packages/workspace/src/sync/state-file.ts',
-    find: 'absorb(this.read());',
+    find: 'merge(this.read());',
     replace: '',
     specs: ['packages/workspace/src/sync/folder-state-processes.spec.ts'],
   },

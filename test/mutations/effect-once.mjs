@@ -122,7 +122,7 @@ export const FAULTS = [
     file: 'packages/workspace/src/write-patch/execute-write-patch.ts',
     find: '  await log?.intend(files.map(({ intent }) => intent)).catch(() => {});',
     replace: `  const noted = log?.intend(files.map(({ intent }) => intent)).catch(() => {});\n  await Promise.resolve(noted === null);`,
-    specs: ['packages/workspace/src/write-patch/execute-write-patch-taken-back.spec.ts'],
+    specs: ['packages/workspace/src/write-patch/execute-write-patch-rolled-back.spec.ts'],
   },
   {
     name: 'originals are dropped before the journal has the outcome',
@@ -139,14 +139,14 @@ export const FAULTS = [
     file: 'packages/workspace/src/write-patch/execute-write-patch.ts',
     find: '  if (!why) return commitAll(context, files, log);',
     replace: '  if (!why || files.length > 1) return commitAll(context, files, log);',
-    specs: ['packages/workspace/src/write-patch/execute-write-patch-taken-back.spec.ts'],
+    specs: ['packages/workspace/src/write-patch/execute-write-patch-rolled-back.spec.ts'],
   },
   {
     name: 'files already written stay when a later one fails',
     file: 'packages/workspace/src/write-patch/execute-write-patch.ts',
     find: '  for (const file of [...committed].reverse()) if (!(await file.undo())) left.add(file);',
     replace: '',
-    specs: ['packages/workspace/src/write-patch/execute-write-patch-taken-back.spec.ts'],
+    specs: ['packages/workspace/src/write-patch/execute-write-patch-rolled-back.spec.ts'],
   },
   {
     name: 'recovery judges a completed batch by the disk',

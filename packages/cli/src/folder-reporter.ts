@@ -127,19 +127,19 @@ export class FolderReporter implements FolderEvents {
     for (const { docPath } of open) this.offered.add(docPath);
     for (const difference of open) {
       try {
-        const { proposal, note, take } = await folder.offerOf(difference);
+        const { proposal, note, apply } = await folder.proposalOf(difference);
         const request = {
           ...{ call: { name: 'pull', sessionId: '' }, files: [proposal] },
           ...(note !== undefined && { note }),
         };
-        const { decision } = await approver.decide(request, folder.ending);
-        const { moved, deleted, conflicts } = decision === 'deny' ? NOTHING : await take();
+        const { decision } = await approver.decide(request, folder.signal);
+        const { moved, deleted, conflicts } = decision === 'deny' ? NOTHING : await apply();
         if (conflicts.length > 0) this.announce('conflict', [difference]);
         // Denied, or the file has changed since it was shown.
         else if (moved.files + deleted === 0) this.announce('behind', [difference]);
         else this.reportToPerson(printableLine(`Pulled from the Cloud: ${difference.path}.`));
       } catch (error) {
-        if (!folder.ending.aborted) this.onFault(error);
+        if (!folder.signal.aborted) this.onFault(error);
       } finally {
         this.offered.delete(difference.docPath);
       }

@@ -109,7 +109,7 @@ async function sync(
     secrets,
     progress,
     signal,
-    tellsLeftOut: true,
+    countsLeftOut: true,
   };
   return state.alone(roots.all[0]!.directory, () =>
     WORK[verb]({ files: workspace.files, roots, state, ...how }),

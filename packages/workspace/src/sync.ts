@@ -1,4 +1,4 @@
-/* Entry `@patchbay/workspace/sync`: a folder and the Cloud's files, made the same in either direction, or kept in step. */
+/* Entry `@patchbay/workspace/sync`: pushes, pulls and live sync between a folder and the Cloud's files. */
 export { checkFolder, type UnseenFiles, unseenFiles } from './sync/check-folder.js';
 export { type ComparedFile, compareFolder, type FolderComparison } from './sync/compare-folder.js';
 export type { Difference } from './sync/differences.js';

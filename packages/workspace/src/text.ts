@@ -1,4 +1,4 @@
-/* Entry `@patchbay/workspace/text`: files that are texts, not files on a disk. For Node and pages. */
+/* Entry `@patchbay/workspace/text`: tools for files that are texts in memory, in Node and browsers. */
 export * from './approval/approver.js';
 export { type TextEditor, textEditor } from './tools/text-editor.js';
 export type { TextEditorOptions, TextHolder } from './tools/text-holder.js';

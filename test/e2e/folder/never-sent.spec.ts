@@ -46,7 +46,9 @@ describe('a file that was sent, and has become one that is never sent [RELAY-45]
 
   it.each(KINDS)('(%s) is told by push and status, with the reason', async (_, path, change, reason) => {
     await change();
-    const said = new RegExp(`${path}[: ]+\\(?${reason}.*the Cloud still has what was sent before`);
+    const said = new RegExp(
+      `${path}[: ]+\\(?${reason}.*the Cloud still has the version that was sent before`,
+    );
     for (const flags of [['--dry-run'], [], [], ['--delete'], ['--force']]) {
       const { code, out } = await laptop.push(...flags);
       expect([flags, code, out]).toEqual([flags, 8, expect.stringMatching(said)]);

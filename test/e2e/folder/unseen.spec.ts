@@ -98,7 +98,7 @@ describe('what git ignores in a connected folder', () => {
       const { code, out } = await laptop.pull(...flags);
       expect([code, out]).toEqual([
         8,
-        expect.stringContaining('  notes.txt: is there already, and left out (ignored by git)'),
+        expect.stringContaining('  notes.txt: already exists, and left out (ignored by git)'),
       ]);
     }
     await laptop.connect();
@@ -153,7 +153,9 @@ describe('what git ignores in a connected folder', () => {
     await noDifference();
     const { out } = await laptop.push();
     expect(out).toContain('left out 2 files: 2 ignored by git; --verbose lists them.');
-    expect(out).toContain('  later.txt: is now left out; what was sent of it before stays in the Cloud');
+    expect(out).toContain(
+      '  later.txt: is left out now; the version that was sent before stays in the Cloud',
+    );
     await laptop.remove('later.txt');
     await laptop.write('a.txt', 'edited again\n');
     await scene.sent('/proj/a.txt', 'edited again\n');

@@ -1,62 +1,61 @@
 import type { Approval, JsonObject, PatchChange, ToolCallDelivery } from '@patchbay/protocol';
 
-/** One file as a call would leave it. */
+/** A file as a call would change it. */
 export interface FileProposal {
-  /** The workspace path, its root's name in front. */
+  /** Workspace path, starting with the root's name. */
   path: string;
-  /** What is done to it, in words, where that is no change of a file in the folder: `delete from the Cloud`. */
+  /** The action in words, if the call does not write a local file, such as `delete from the Cloud`. */
   does?: string;
-  /** Null where there is no file yet, or one that cannot be shown. */
+  /** Null if the file does not exist or cannot be shown. */
   before: string | null;
   after: string;
-  /** Why a file that exists cannot be shown. */
+  /** Why an existing file cannot be shown. */
   hidden?: 'binary' | 'too_large' | 'unreadable' | null;
-  /** Of a patch: single changes of it may be rejected, by naming them in the approval's `rejectedChangeIds`. */
+  /** Set for a patch. The approval can reject single changes in `rejectedChangeIds`. */
   patch?: PatchProposal;
 }
 
-/** How a patch proposes to change a file. */
+/** The changes that a patch makes to a file. */
 export interface PatchProposal {
-  /** What the model says it is for. */
+  /** The model's purpose for this file. */
   label: string | null;
-  /** Unified; `before` and `after` say the same. */
+  /** Unified diff from `before` to `after`. */
   diff: string;
   changes: PatchChange[];
 }
 
-/** What a person is asked about: what would become of which files. */
+/** A question to the user: the files that a call would change. */
 export interface Question {
-  /** Who wants it. */
   call: Pick<ToolCallDelivery, 'name' | 'sessionId'>;
   files: FileProposal[];
-  /** What the model says that all of it is for. */
+  /** The model's purpose for the whole call. */
   label?: string | null;
-  /** What has happened that the person should know first: one sentence. */
+  /** One sentence that the user should read first. */
   note?: string;
   /**
-   * Where the call can be edited before it runs. Takes the text that each file is to have in the end, in the order of
-   * `files`, and gives what is proposed then; throws, in words for the person, where the call cannot say that.
+   * Set if the call can be edited before it runs. Takes the final text of each file, in the order of `files`, and
+   * returns the edited proposal. Throws an error with a message for the user if the call cannot express these texts.
    */
   edit?: (texts: readonly string[]) => EditedProposal;
 }
 
-/** A call as a person has edited it: to be shown again, and to be allowed with the decision `edit`. */
+/** A call that the user has edited. It is shown again and then allowed with the decision `edit`. */
 export interface EditedProposal {
   files: FileProposal[];
-  /** For the approval, as the rest. */
+  /** Goes into the approval. */
   editedArguments: JsonObject;
-  /** Of a patch: changes that the edit has undone. */
+  /** Changes of a patch that the edit has undone. */
   rejectedChangeIds?: string[];
 }
 
-/** A question about a call. */
+/** The question about a call that the server has delivered. */
 export interface ApprovalRequest extends Question {
   call: ToolCallDelivery;
 }
 
 /**
- * Decides about calls. An editor shows its own dialog here.
- * The answer may take as long as the person does; reject with the signal's reason once it is aborted.
+ * Decides about calls. An editor shows its own dialog here. The answer may take any time. Reject with the signal's
+ * reason once the signal is aborted.
  *
  * ```ts
  * const approver: Approver = {
@@ -71,7 +70,7 @@ export interface Approver {
   decide(request: ApprovalRequest, signal: AbortSignal): Promise<Approval>;
 }
 
-/** For when nobody can be asked: every call waits until its approval clock ends it, and nothing is written. */
+/** An approver that never answers: each call waits until its approval deadline ends it, and nothing is written. */
 export class WaitingApprover implements Approver {
   decide(_question: Question, signal: AbortSignal): Promise<Approval> {
     return rejectionOf(signal);

@@ -5,26 +5,26 @@ import { bytesOf } from '../disk/utf8.js';
 import { ATTRIBUTES_LOST, WorkspaceFault } from '../disk/workspace-fault.js';
 import { docPathOf, type LocatedPath } from '../disk/located-path.js';
 
-/** Finds what a path means; a WorkspaceRoots does. */
+/** Resolves a path, as WorkspaceRoots does. */
 export interface PathFinder {
   locate(path: string): LocatedPath;
 }
 
-/** A create that is sound as far as can be told without the disk. */
+/** A create whose arguments are valid. The disk is not checked yet. */
 export interface CreateFilePlan {
   readonly located: LocatedPath;
-  /** The file's folder below the root, and its name in it. */
+  /** The file's folder below the root, and its name. */
   readonly folder: readonly string[];
   readonly name: string;
-  /** As it is written: `\n` endings, no BOM. */
+  /** The text to write: `\n` endings, no BOM. */
   readonly text: string;
   readonly bytes: Uint8Array;
   readonly overwrite: boolean;
 }
 
 /**
- * Checks the arguments and normalises the content; the size counts after that [CREATE-2] [CREATE-3].
- * @throws WorkspaceFault InvalidPath, WriteFailed for content that is no text, TooLarge
+ * Checks the arguments and normalizes the content. The size limit applies after that [CREATE-2] [CREATE-3].
+ * @throws WorkspaceFault InvalidPath, WriteFailed for content that is not text, TooLarge
  */
 export function planCreateFile(roots: PathFinder, args: unknown, maxFileBytes: number): CreateFilePlan {
   const { path, content, overwrite } = (args ?? {}) as Record<string, unknown>;
@@ -60,32 +60,32 @@ export function planCreateFile(roots: PathFinder, args: unknown, maxFileBytes: n
   };
 }
 
-/** Another file is in the place than the one about which a person has decided. */
-export class OtherFileThere extends WorkspaceFault {
+/** The file has changed since the user decided about it. */
+export class FileChangedSinceApproval extends WorkspaceFault {
   constructor() {
     super(
       'FileExists',
-      'The file was changed after its replacement was approved, so it was left as it is. ' +
-        'Look at its present text, and call again if it is still to be replaced.',
+      'The file was changed after its replacement was approved, so it was not replaced. ' +
+        'Read it, and call again if its current content is to be replaced.',
     );
   }
 }
 
-/** A path as a result shows it: as it was asked for, and what reads and patches the file from here on. */
+/** The path of a result. */
 export interface ShownPath {
-  /** Normalised where it is sound, else as given with forward slashes. */
+  /** Normalized if valid, else as given with forward slashes. */
   path: string;
-  /** Null where the path leads nowhere. */
+  /** Null if the path is invalid. */
   docPath: string | null;
 }
 
-/** What a result says of the path that was asked for. */
+/** The path of a result, from the call's arguments. */
 export function shownPath(roots: PathFinder, args: unknown): ShownPath {
   const path = (args as { path?: unknown } | null | undefined)?.path;
   if (typeof path !== 'string') return { path: '', docPath: null };
   try {
     const located = roots.locate(path);
-    return { path: located.asked, docPath: docPathOf(located) };
+    return { path: located.requested, docPath: docPathOf(located) };
   } catch {
     return { path: toForwardSlashes(path).toWellFormed(), docPath: null };
   }
@@ -110,22 +110,22 @@ export function failedCreate(
   };
 }
 
-/** The result of a create that failed with `error`; what was not foreseen is UnhandledException, without its details. */
+/** The result of a create that failed with `error`. Unexpected errors become UnhandledException without details. */
 export function failureOf(path: ShownPath, error: unknown): CreateFileResult {
   if (error instanceof WorkspaceFault) return failedCreate(path, error.code, error.message);
   return failedCreate(path, 'UnhandledException', 'An unexpected error; nothing was written.');
 }
 
-/** The result of a create that is done. */
+/** The result of a successful create. */
 export function succeededCreate(file: {
   path: string;
   docPath: string | null;
   sizeBytes: number;
   sha256: string;
   replaced: boolean;
-  /** It was replaced in the editor, and is not saved. */
+  /** The file was replaced in the editor and is not saved. */
   isUnsaved?: boolean;
-  /** What it replaced may have had attributes that it has not. */
+  /** The replaced file may have had attributes that the new one lacks. */
   hasLostAttributes?: boolean;
 }): CreateFileResult {
   const replaced = file.isUnsaved

@@ -6,7 +6,7 @@ import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { executeCreateFile } from './execute-create-file.js';
 import { WalkedFolder } from '../disk/walked-folder.sample.js';
 
-/* The folder in which files are made, for tests; no part of the build. */
+/* Creates in a folder, for tests; not part of the build. */
 
 const isValidResult = new Ajv().compile(contract.responseSchema);
 
@@ -22,7 +22,6 @@ export const refusal = (path: string, errorCode: string) => ({
   errorCode,
 });
 
-/** The folder `root`, and files that are made in it. */
 export class CreatedIn extends WalkedFolder {
   constructor(hasHandlePaths: boolean) {
     super('patchbay-create-', 'root', hasHandlePaths);

@@ -7,9 +7,9 @@ import { fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
 import { docPathOf } from '../disk/located-path.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import type { OpenBuffers } from '../write-patch/open-buffers.js';
-import { type CreateFilePlan, OtherFileThere } from './create-file-plan.js';
+import { type CreateFilePlan, FileChangedSinceApproval } from './create-file-plan.js';
 
-/** The unsaved text of a file that is open, as it would be saved. */
+/** The unsaved text of an open file, as it would be saved. */
 export interface DirtyBuffer {
   bytes: Buffer;
   /** Of `bytes`. */
@@ -17,9 +17,8 @@ export interface DirtyBuffer {
 }
 
 /**
- * The unsaved text that stands for a file; null where its text is that on the disk.
- * @throws WorkspaceFault FileExists where there is one, and it is not to be replaced; DIRTY_BUFFER where the editor can't have
- * it replaced; InvalidPath
+ * Returns the unsaved text of a file; null if it has no unsaved changes.
+ * @throws WorkspaceFault FileExists without overwrite; DIRTY_BUFFER if the editor cannot replace the text; InvalidPath
  */
 export async function dirtyBuffer(
   { buffers, fs = realFileSystem }: PatchContext,
@@ -40,7 +39,7 @@ export async function dirtyBuffer(
   return { bytes, sha256: sha256(bytes) };
 }
 
-/** What may not be reached on the disk is not reached in an editor either. */
+/** The editor must not reach files that the disk checks reject. */
 async function refuseLinks(
   fs: FileSystem,
   root: string,
@@ -56,8 +55,8 @@ async function refuseLinks(
 }
 
 /**
- * Puts the new text into the open buffer of a file, in the place of the one that the approval is about, and saves nothing.
- * @throws WorkspaceFault FileExists where the buffer holds another text; WriteFailed where the editor does not take it
+ * Replaces the text of an open buffer, without saving it, if it still is the text that was approved.
+ * @throws WorkspaceFault FileExists if the buffer has other text; WriteFailed if the editor rejects the change
  */
 export async function replaceBuffer(
   buffers: OpenBuffers,
@@ -67,10 +66,10 @@ export async function replaceBuffer(
 ): Promise<void> {
   const docPath = docPathOf(located);
   if (before.bytes.equals(bytes)) return;
-  if (seen !== undefined && seen !== before.sha256) throw new OtherFileThere();
+  if (seen !== undefined && seen !== before.sha256) throw new FileChangedSinceApproval();
   if (await buffers.apply!(docPath, before.sha256, bytes)) return;
   const now = await buffers.read!(docPath);
   if (now && sha256(now.bytes) === before.sha256)
     throw new WorkspaceFault('WriteFailed', 'The editor did not take the new text; nothing was changed.');
-  throw new OtherFileThere();
+  throw new FileChangedSinceApproval();
 }

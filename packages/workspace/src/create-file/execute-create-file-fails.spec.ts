@@ -14,8 +14,8 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
   beforeEach(() => folder.open());
   afterEach(() => folder.close());
 
-  describe('fails', () => {
-    it('with FileExists, and leaves the file alone [CREATE-1]', async () => {
+  describe('a create that fails', () => {
+    it('answers FileExists and keeps the existing file [CREATE-1]', async () => {
       await disk.writeFile(join(folder.root, 'a'), 'mine');
       expect(await create({ path: './a', content: 'x', overwrite: false })).toEqual(
         refusal('a', 'FileExists'),
@@ -23,7 +23,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await read('a')).toBe('mine');
     });
 
-    it('with InvalidPath for what is no path, shown as it was given', async () => {
+    it('answers InvalidPath for an invalid path, and shows the path as given', async () => {
       for (const path of ['', '  ', '/etc/x', '../x', 'a/../b', 'C:/x', 'nul', '.git/config', 'a/']) {
         expect(await create({ path, content: 'x' })).toEqual(refusal(path, 'InvalidPath'));
       }
@@ -33,7 +33,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await tree()).toEqual([]);
     });
 
-    it('with InvalidPath for a link, as a parent or as the file, overwrite or not [CREATE-2]', async () => {
+    it('answers InvalidPath for a link as parent or file, with and without overwrite [CREATE-2]', async () => {
       await disk.writeFile(join(folder.base, 'target'), 'mine');
       await disk.symlink(folder.base, join(folder.root, 'folder'));
       await disk.symlink(join(folder.base, 'target'), join(folder.root, 'file'));
@@ -47,14 +47,14 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await disk.readdir(folder.base)).toEqual(['root', 'target']);
     });
 
-    it('with DirectoryCreateFailed where a parent is a file', async () => {
+    it('answers DirectoryCreateFailed if a parent is a file', async () => {
       await disk.writeFile(join(folder.root, 'a'), '');
       expect(await create({ path: 'a/b/c', content: 'x' })).toEqual(
         refusal('a/b/c', 'DirectoryCreateFailed'),
       );
     });
 
-    it('with WriteFailed where a folder, a FIFO or a socket has the name', async () => {
+    it('answers WriteFailed if a folder, FIFO or socket has the name', async () => {
       await disk.mkdir(join(folder.root, 'folder'));
       execFileSync('mkfifo', [join(folder.root, 'fifo')]);
       const server = createServer().listen(join(folder.root, 'socket'));
@@ -68,7 +68,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       await new Promise((resolve) => server.close(resolve));
     });
 
-    it('with WriteFailed for content that is no text or has a lone surrogate', async () => {
+    it('answers WriteFailed for content that is not text or has a lone surrogate', async () => {
       for (const content of [undefined, null, 7, 'a\ud800b', '\udc00']) {
         expect(await create({ path: 'a', content })).toEqual(refusal('a', 'WriteFailed'));
       }
@@ -79,7 +79,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await tree()).toEqual([]);
     });
 
-    it('with TooLarge above the limit, counted after line endings became one byte', async () => {
+    it('answers TooLarge above the limit, counted after normalizing line endings', async () => {
       const limit = { maxFileBytes: 4 };
       expect(await create({ path: 'a', content: 'ä\r\nb' }, {}, limit)).toMatchObject({
         success: true,
@@ -91,13 +91,13 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await tree()).toEqual(['a']);
     });
 
-    it('with TooLarge above 8 MiB where no limit is given', async () => {
+    it('answers TooLarge above the default limit of 8 MiB', async () => {
       const content = 'x'.repeat(8 * 1024 * 1024);
       expect(await create({ path: 'a', content })).toMatchObject({ success: true });
       expect(await create({ path: 'b', content: content + 'x' })).toEqual(refusal('b', 'TooLarge'));
     });
 
-    it('with HashFailed, and leaves nothing behind [CREATE-4]', async () => {
+    it('answers HashFailed and leaves nothing behind [CREATE-4]', async () => {
       const sha256 = () => {
         throw new Error('no OpenSSL');
       };
@@ -105,7 +105,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await tree()).toEqual([]);
     });
 
-    it('with UnhandledException, without details, for what nobody foresaw', async () => {
+    it('answers UnhandledException without details for an unexpected error', async () => {
       const lstat = () => Promise.reject(new TypeError('secret'));
       expect(await create({ path: 'd/a', content: 'x' }, { lstat })).toEqual(
         refusal('d/a', 'UnhandledException'),
@@ -131,29 +131,32 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       ['the rename', { rename: () => Promise.reject(errno('EBUSY')) }],
       ['the link', { link: () => Promise.reject(errno('EIO')) }],
       [
-        'the rename that stands in for a link',
+        'the rename that replaces a missing link',
         { link: () => Promise.reject(errno('EPERM')), rename: () => Promise.reject(errno('EBUSY')) },
       ],
-    ])('with WriteFailed where %s fails; nothing new is left, nothing old is lost', async (what, faults) => {
-      await disk.writeFile(join(folder.root, 'old'), 'mine');
-      if (what !== 'the link') {
-        const args = { path: 'old', content: 'x', overwrite: true };
-        expect(await create(args, faults)).toEqual(refusal('old', 'WriteFailed'));
-      }
-      if (what !== 'the rename' && what !== 'the mode') {
-        expect(await create({ path: 'd/e/new', content: 'x' }, faults)).toEqual(
-          refusal('d/e/new', 'WriteFailed'),
-        );
-      }
-      expect([await tree(), await read('old')]).toEqual([['old'], 'mine']);
-    });
+    ])(
+      'answers WriteFailed, leaves nothing new and keeps the old file if this fails: %s',
+      async (what, faults) => {
+        await disk.writeFile(join(folder.root, 'old'), 'mine');
+        if (what !== 'the link') {
+          const args = { path: 'old', content: 'x', overwrite: true };
+          expect(await create(args, faults)).toEqual(refusal('old', 'WriteFailed'));
+        }
+        if (what !== 'the rename' && what !== 'the mode') {
+          expect(await create({ path: 'd/e/new', content: 'x' }, faults)).toEqual(
+            refusal('d/e/new', 'WriteFailed'),
+          );
+        }
+        expect([await tree(), await read('old')]).toEqual([['old'], 'mine']);
+      },
+    );
 
     it.each([
       ['EBUSY', /another program has it open.* Close it there, then try again\./],
       ['EPERM', /another program has it open.* Close it there, or allow writing, then try again\./],
       ['EACCES', /another program has it open.* Close it there, or allow writing, then try again\./],
       ['ETXTBSY', /a program that is running\. End it, then try again\./],
-    ])('with what a person can do where a file cannot be replaced for %s', async (code, advice) => {
+    ])('says what the user can do if a file cannot be replaced because of %s', async (code, advice) => {
       await disk.writeFile(join(folder.root, 'old'), 'mine');
       const rename = () => Promise.reject(errno(code));
       const replaced = await create({ path: 'old', content: 'x', overwrite: true }, { rename });
@@ -163,7 +166,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect([await tree(), await read('old')]).toEqual([['old'], 'mine']);
     });
 
-    it('before it writes anything, where the journal cannot be written', async () => {
+    it('writes nothing if the journal cannot be written', async () => {
       const opened: string[] = [];
       const open: FileSystem['open'] = (path, ...how) => (opened.push(path), fs.open(path, ...how));
       const log = { intend: () => Promise.reject(errno('ENOSPC')), committing: async () => {} };
@@ -172,13 +175,13 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect([result.success, opened.filter(isTemp), await tree()]).toEqual([false, [], []]);
     });
 
-    it('with nothing left behind where the journal cannot be written any more', async () => {
+    it('leaves nothing behind if the journal fails before the commit', async () => {
       const log = { intend: async () => {}, committing: () => Promise.reject(errno('ENOSPC')) };
       const result = await executeCreateFile(folder.context, { path: 'd/a', content: 'x' }, log);
       expect([result.success, await tree()]).toEqual([false, []]);
     });
 
-    it('in words: what failed, and why', async () => {
+    it('says what failed and why', async () => {
       expect((await create({ path: 'd/a', content: 'x' }, fullDisk)).message).toBe(
         '"a" could not be written: the disk is full.',
       );

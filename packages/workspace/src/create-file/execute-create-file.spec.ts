@@ -16,8 +16,8 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
   beforeEach(() => folder.open());
   afterEach(() => folder.close());
 
-  describe('writes', () => {
-    it('a new file with its parents, and says what it wrote', async () => {
+  describe('a create', () => {
+    it('writes a new file with its parents and reports it', async () => {
       expect(await create({ path: 'src\\Services/./Foo.cs', content: 'using System;\n' })).toEqual({
         success: true,
         message: 'File created.',
@@ -33,7 +33,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await tree()).toEqual(['src', 'src/Services', 'src/Services/Foo.cs']);
     });
 
-    it('a replacement, with overwrite', async () => {
+    it('replaces a file with overwrite', async () => {
       await disk.writeFile(join(folder.root, 'a'), 'old');
       expect(await create({ path: 'a', content: 'new', overwrite: true })).toMatchObject({
         success: true,
@@ -49,43 +49,36 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       [false, ['a', 'a.patchbay-kept']],
       [true, ['a']],
     ])(
-      'a replacement, and keeps what it replaces beside it, unless the Cloud has it: %s',
-      async (isHeld, left) => {
+      'keeps the replaced content under a second name unless the Cloud has it: %s',
+      async (isInCloud, left) => {
         await disk.writeFile(join(folder.root, 'a'), 'old');
-        const ledger = { isHeld: () => isHeld } as unknown as FolderLedger;
+        const ledger = { isInCloud: () => isInCloud } as unknown as FolderLedger;
         await create({ path: 'a', content: 'x', overwrite: true }, {}, { ledger });
         expect([await tree(), await read('a'), await read(left.at(-1)!)]).toEqual([
           left,
           'x',
-          isHeld ? 'x' : 'old',
+          isInCloud ? 'x' : 'old',
         ]);
       },
     );
 
-    it('a new file too, with overwrite, where there is none', async () => {
-      const result = await create({ path: 'a', content: 'new', overwrite: true });
-      expect(result).toMatchObject({ created: true, overwritten: false });
-    });
-
-    it('UTF-8 without BOM and with \\n endings, and counts and hashes those bytes [CREATE-3]', async () => {
+    it('writes UTF-8 without BOM and with \\n endings, and counts and hashes these bytes [CREATE-3]', async () => {
       const result = await create({ path: 'a', content: '\ufeffä\r\nb\rc\n' });
       expect(await disk.readFile(join(folder.root, 'a'))).toEqual(Buffer.from('ä\nb\nc\n'));
       expect(result).toMatchObject({ sizeBytes: 7, hash: contentHash('ä\nb\nc\n') });
     });
 
-    it('an empty file', async () => {
-      expect(await create({ path: 'a', content: '' })).toMatchObject({ success: true, sizeBytes: 0 });
+    it('treats an overwrite of null as false', async () => {
+      expect(await create({ path: 'a', content: '', overwrite: null })).toMatchObject({
+        ...{ created: true, sizeBytes: 0 },
+      });
       expect(await read('a')).toBe('');
-    });
-
-    it('what an overwrite of null means: none', async () => {
-      expect(await create({ path: 'a', content: '', overwrite: null })).toMatchObject({ created: true });
       expect(await create({ path: 'a', content: 'b', overwrite: null })).toMatchObject(
         refusal('a', 'FileExists'),
       );
     });
 
-    it('with 0666 less the umask when new, and the mode of the file that it replaces', async () => {
+    it('gives a new file 0666 less the umask, and a replacement the mode of the old file', async () => {
       await create({ path: 'new', content: '' });
       await disk.writeFile(join(folder.root, 'run.sh'), '');
       await disk.chmod(join(folder.root, 'run.sh'), 0o555);
@@ -97,14 +90,14 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(await modeOf('run.sh')).toBe(0o555);
     });
 
-    it('with the mode that the file got while the new text was staged', async () => {
+    it('keeps a mode that was set during staging', async () => {
       await disk.writeFile(join(folder.root, 'a'), 'old', { mode: 0o640 });
       const log = { intend: async () => {}, committing: () => disk.chmod(join(folder.root, 'a'), 0o750) };
       await executeCreateFile(folder.context, { path: 'a', content: 'x', overwrite: true }, log);
       expect([await read('a'), (await disk.stat(join(folder.root, 'a'))).mode & 0o777]).toEqual(['x', 0o750]);
     });
 
-    it('so that a power failure leaves the old or the new: text and mode first, then the name, then the folder', async () => {
+    it('syncs text and mode before the rename, and the folder after it', async () => {
       await disk.writeFile(join(folder.root, 'a'), 'old', { mode: 0o640 });
       const steps: string[] = [];
       const open: FileSystem['open'] = async (path, flags, mode) => {
@@ -119,7 +112,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       expect(steps).toEqual(['mode', 'sync text', 'rename', 'sync folder']);
     });
 
-    it('into the root that the first component names, where several are connected', async () => {
+    it('writes into the root that the first component names', async () => {
       await disk.mkdir(join(folder.base, 'web'));
       const roots = await WorkspaceRoots.open([
         { directory: folder.root },
@@ -133,21 +126,14 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
       );
     });
 
-    it('beside the link, not through it, where a replaced file has another name elsewhere', async () => {
+    it('replaces a hard link without changing its other name', async () => {
       await disk.writeFile(join(folder.base, 'elsewhere'), 'old');
       await disk.link(join(folder.base, 'elsewhere'), join(folder.root, 'a'));
       await create({ path: 'a', content: 'new', overwrite: true });
       expect(await disk.readFile(join(folder.base, 'elsewhere'), 'utf8')).toBe('old');
     });
 
-    it('where the disk has no hard links', async () => {
-      const faults = { link: () => Promise.reject(errno('EPERM')) };
-      expect(await create({ path: 'a', content: 'x' }, faults)).toMatchObject({ created: true });
-      expect(await create({ path: 'a', content: 'y' }, faults)).toEqual(refusal('a', 'FileExists'));
-      expect([await read('a'), await tree()]).toEqual(['x', ['a']]);
-    });
-
-    it('in a folder that is removed by someone else just before, by making it again', async () => {
+    it('creates its folder again if another process removes it before the write', async () => {
       let removed = false;
       const open: FileSystem['open'] = async (path, flags, mode) => {
         if (isTemp(path) && !removed) {
@@ -161,8 +147,8 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
     });
   });
 
-  describe('among others', () => {
-    it.each([false, true])('lets one of many creators of a file win, overwrite %s', async (overwrite) => {
+  describe('a create concurrent with other writers', () => {
+    it.each([false, true])('succeeds for exactly one of many creators, overwrite %s', async (overwrite) => {
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, n) => create({ path: 'd/a', content: `from ${n}`, overwrite })),
       );
@@ -181,7 +167,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
     it.each([
       ['', fs.link],
       [', where the disk has no hard links', () => Promise.reject(errno('EPERM'))],
-    ])('does not write over a file that appears at the last moment%s', async (_where, then) => {
+    ])('does not overwrite a file that appears right before the link%s', async (_where, then) => {
       const link: FileSystem['link'] = async (existing, path) => {
         await disk.writeFile(join(folder.root, 'a'), 'mine');
         return then(existing, path);
@@ -191,7 +177,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
     });
 
     it.each(['the folder', 'its parent'])(
-      'is not led out of the root when %s is swapped for a link',
+      'writes nothing outside of the root when %s is replaced by a link',
       async (which) => {
         await disk.mkdir(join(folder.root, 'a', 'b'), { recursive: true });
         await disk.mkdir(join(folder.base, 'outside', 'b'), { recursive: true });
@@ -199,7 +185,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
         const lure =
           which === 'the folder' ? join(folder.base, 'outside', 'b') : join(folder.base, 'outside');
         let calls = 0;
-        // At every call in turn: whatever the moment, nothing appears outside.
+        // The swap is tried before each system call in turn.
         for (let moment = 0; moment < 40; moment++) {
           calls = 0;
           let swapped = false;
@@ -215,7 +201,7 @@ describe.each(WALKS)('workspace_create_file, walking %s', (_how, hasHandlePaths)
               await swap();
               return call(...args);
             };
-          // Only descriptors cover the instant between the last look and the call itself.
+          // Only descriptors cover the instant between the last check and the call itself.
           const faults: Partial<FileSystem> = hasHandlePaths
             ? {
                 open: before(fs.open),

@@ -13,23 +13,23 @@ import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import {
   type CreateFilePlan,
   failureOf,
-  OtherFileThere,
+  FileChangedSinceApproval,
   planCreateFile,
   shownPath,
   succeededCreate,
 } from './create-file-plan.js';
 import { dirtyBuffer, replaceBuffer } from './create-in-buffer.js';
-import { placePlan, refuseHidden } from './place-plan.js';
+import { planOnDisk, refuseHidden } from './locate-on-disk.js';
 
-/** How often a write starts over because someone else changed the place it was about to take. */
+/** Attempts of a write if another process changes its target meanwhile. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Executes `workspace_create_file` and never throws: what goes wrong is in the result.
- * `args` are the call's arguments as they came, or as a person edited them. Give `journal.writeLog(callId)` as `log`,
- * else a kill in the middle leaves its temp file behind. `seen` is the sha256 of the file that the approval is about, null
- * for none: what replaces it replaces that alone, and fails with FileExists where another one is there. Without `seen` it
- * replaces whatever is there.
+ * Executes `workspace_create_file`. Never throws; errors are in the result.
+ * @param args the call's arguments, possibly edited by the user
+ * @param log `journal.writeLog(callId)`; without it, a killed process leaves its temp file
+ * @param seen sha256 of the file that was approved for replacement, null for none. Any other file is kept and the call
+ * fails with FileExists. If undefined, any file is replaced.
  */
 export async function executeCreateFile(
   context: PatchContext,
@@ -45,12 +45,12 @@ export async function executeCreateFile(
     for (let attempt = 1; ; attempt++) {
       try {
         return succeededCreate({
-          ...{ path: plan.located.asked, docPath: docPathOf(plan.located) },
+          ...{ path: plan.located.requested, docPath: docPathOf(plan.located) },
           ...{ sizeBytes: plan.bytes.length, sha256: hash },
           ...(await writePlan(context, plan, hash, { log, seen })),
         });
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !wasOvertaken(plan, error)) throw error;
+        if (attempt === MAX_ATTEMPTS || !isRetryable(plan, error)) throw error;
       }
     }
   } catch (error) {
@@ -58,7 +58,7 @@ export async function executeCreateFile(
   }
 }
 
-/** Before anything is on disk, so that a failure leaves nothing behind. */
+/** Runs before any write, so that a failure leaves nothing behind. */
 function hashContent(fs: FileSystem, plan: CreateFilePlan): string {
   try {
     return fs.sha256(plan.bytes);
@@ -67,36 +67,35 @@ function hashContent(fs: FileSystem, plan: CreateFilePlan): string {
   }
 }
 
-/** With overwrite a file that appeared meanwhile is to be replaced; a folder that vanished is to be made again. */
-function wasOvertaken(plan: CreateFilePlan, error: unknown): boolean {
-  if (!(error instanceof WorkspaceFault) || error instanceof OtherFileThere) return false;
+/** With overwrite, a file that appeared meanwhile is replaced. A folder that vanished is created again. */
+function isRetryable(plan: CreateFilePlan, error: unknown): boolean {
+  if (!(error instanceof WorkspaceFault) || error instanceof FileChangedSinceApproval) return false;
   return (plan.overwrite && error.code === 'FileExists') || errnoOf(error.cause) === 'ENOENT';
 }
 
-interface HowToWrite {
+interface WriteOptions {
   log: WriteLog | undefined;
   seen: string | null | undefined;
 }
 
-/** What was written where. */
 interface Written {
   replaced: boolean;
   isUnsaved?: boolean;
   hasLostAttributes?: boolean;
 }
 
-/** A file with unsaved changes is replaced where these are; any other one on the disk. */
+/** Replaces a file with unsaved changes in the editor, any other file on the disk. */
 async function writePlan(
   context: PatchContext,
-  asked: CreateFilePlan,
+  requested: CreateFilePlan,
   sha256: string,
-  how: HowToWrite,
+  options: WriteOptions,
 ): Promise<Written> {
   const { buffers, fs = realFileSystem } = context;
-  const plan = await placePlan(context, asked);
+  const plan = await planOnDisk(context, requested);
   const buffer = await dirtyBuffer(context, plan);
   if (buffer) {
-    await replaceBuffer(buffers!, plan, buffer, how.seen);
+    await replaceBuffer(buffers!, plan, buffer, options.seen);
     return { replaced: true, isUnsaved: true };
   }
   const walked = await ensureDirectory(fs, plan.located.root.directory, plan.folder);
@@ -104,7 +103,7 @@ async function writePlan(
     const existing = await statFile(fs, walked.directory, plan.name);
     if (existing && !plan.overwrite) throw fileExists();
     const { hasLostAttributes } = await stageAndCommit(context, walked.directory, {
-      ...{ ...how, plan, sha256, existing },
+      ...{ ...options, plan, sha256, existing },
     });
     return { replaced: existing !== null, hasLostAttributes };
   } catch (error) {
@@ -118,7 +117,7 @@ async function writePlan(
 async function stageAndCommit(
   context: PatchContext,
   directory: SafeDirectory,
-  write: HowToWrite & { plan: CreateFilePlan; sha256: string; existing: FileStat | null },
+  write: WriteOptions & { plan: CreateFilePlan; sha256: string; existing: FileStat | null },
 ): Promise<StagedFile> {
   const { fs = realFileSystem } = context;
   const { plan, sha256, existing, log, seen } = write;
@@ -127,7 +126,7 @@ async function stageAndCommit(
   await log?.intend([
     {
       root: plan.located.root.directory,
-      path: plan.located.asked,
+      path: plan.located.requested,
       docPath: docPathOf(plan.located),
       segments: [...plan.located.segments],
       tempName,
@@ -148,26 +147,26 @@ async function stageAndCommit(
     await staged.discard();
     throw error;
   }
-  await staged.commit(() => makeWay(context, directory, plan, { sha256, seen }));
+  await staged.commit(() => checkReplaced(context, directory, plan, { sha256, seen }));
   return staged;
 }
 
 /**
- * Looks at the file that is to be replaced once more, as late as can be: staging waits for the disk, which is long enough
- * for an editor to save. A text that the Cloud does not have is kept beside it.
+ * Checks the file right before it is replaced: staging waits for the disk, and an editor may save meanwhile. Content
+ * that the Cloud does not have is kept under a second name.
  */
-async function makeWay(
+async function checkReplaced(
   { fs = realFileSystem, ledger, buffers }: PatchContext,
   directory: SafeDirectory,
   { located, name }: CreateFilePlan,
   { sha256, seen }: { sha256: string; seen: string | null | undefined },
 ): Promise<void> {
-  // Somebody has begun to type.
-  if (await buffers?.isDirty(docPathOf(located))) throw new OtherFileThere();
+  // The user has started typing.
+  if (await buffers?.isDirty(docPathOf(located))) throw new FileChangedSinceApproval();
   const current = (await hashFile(fs, directory, name))?.sha256 ?? null;
   if (current === null || current === sha256) return;
-  if (seen !== undefined && seen !== current) throw new OtherFileThere();
-  if (ledger?.isHeld(docPathOf(located), current) === false) {
+  if (seen !== undefined && seen !== current) throw new FileChangedSinceApproval();
+  if (ledger?.isInCloud(docPathOf(located), current) === false) {
     await keepBeside(fs, directory, name);
   }
 }

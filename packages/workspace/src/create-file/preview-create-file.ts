@@ -6,38 +6,38 @@ import { openDirectory } from '../disk/open-directory.js';
 import { fileExists, WorkspaceFault } from '../disk/workspace-fault.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import { dirtyBuffer } from './create-in-buffer.js';
-import { placePlan, refuseHidden } from './place-plan.js';
+import { planOnDisk, refuseHidden } from './locate-on-disk.js';
 import { type CreateFilePlan, failureOf, planCreateFile, shownPath } from './create-file-plan.js';
 
-/** What a create would do, for the person who decides (and for `--allow`, matched against `path`). */
+/** What a create would do, for the user's decision and for the match of `--allow` against `path`. */
 export interface CreateFilePreview {
-  /** The workspace path in the spelling of the disk; as asked for where it is refused. */
+  /** Workspace path in the spelling of the disk; as requested if the call is refused. */
   path: string;
   kind: 'new' | 'overwrite' | 'refused';
   /**
-   * Text of the file that would be replaced, as it is, unsaved changes in the editor included; null where there is none, or
-   * none that can be shown.
+   * The current text of the file that would be replaced, with unsaved changes; null if there is none or it cannot be
+   * shown.
    */
   before: string | null;
-  /** Of the file that would be replaced, shown or not; null where there is none. */
+  /** Of the file that would be replaced, even if it cannot be shown; null if there is none. */
   beforeSha256: string | null;
-  /** Why `before` is null although there is a file. */
+  /** Why `before` is null for an existing file. */
   hidden: 'binary' | 'too_large' | null;
-  /** The text as it would be written: `\n` endings, no BOM; "" where it is refused. */
+  /** The text to write: `\n` endings, no BOM; "" if refused. */
   after: string;
-  /** Bytes that would be written. */
+  /** Bytes to write. */
   sizeBytes: number;
-  /** With `refused` the result to report, without asking anyone; else null. */
+  /** The result to report without asking the user; null unless `kind` is `refused`. */
   refusal: CreateFileResult | null;
 }
 
-/** Looks at the editor and the disk and changes nothing; never throws. Its answer may be out of date when the call is executed. */
+/** Reads the editor and the disk, changes nothing and never throws. The answer may be outdated when the call runs. */
 export async function previewCreateFile(context: PatchContext, args: unknown): Promise<CreateFilePreview> {
   try {
     const maxFileBytes = context.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES;
-    const asked = planCreateFile(context.roots, args, maxFileBytes);
-    await refuseHidden(context, asked);
-    const plan = await placePlan(context, asked);
+    const requested = planCreateFile(context.roots, args, maxFileBytes);
+    await refuseHidden(context, requested);
+    const plan = await planOnDisk(context, requested);
     const existing = await currentText(context, plan, maxFileBytes);
     return {
       path: plan.located.path,
@@ -64,7 +64,7 @@ export async function previewCreateFile(context: PatchContext, args: unknown): P
   }
 }
 
-/** What a create would replace by now: the sha256 of the file at its path, null where there is none that can be. */
+/** The sha256 of the file that a create would replace now; null if there is none or the create would fail. */
 export async function sha256ToReplace(context: PatchContext, args: unknown): Promise<string | null> {
   return (await previewCreateFile(context, args)).beforeSha256;
 }

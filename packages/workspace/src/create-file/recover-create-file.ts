@@ -12,11 +12,10 @@ import { refusalText } from '../visible/hidden.js';
 import { failedCreate, type ShownPath, succeededCreate } from './create-file-plan.js';
 
 /**
- * - `written`: the file is there; report `result` as if the call had just finished.
- * - `not_written`: nothing happened and nothing stands in the way; execute it (its approval stands), once the server
- *   has answered `resume` for it.
- * - `stopped`: it was not written and may no longer be, or it cannot be told whether it was; never run it again,
- *   report `result` (a failure).
+ * - `written`: the file was written; report `result`.
+ * - `not_written`: nothing happened; execute the call again with its approval once the server has answered `resume`.
+ * - `stopped`: the file was not written or its state is unknown; report the failure in `result` and never run the call
+ *   again.
  */
 export type CreateRecovery =
   | { outcome: 'written'; result: CreateFileResult }
@@ -26,8 +25,8 @@ export type CreateRecovery =
 const INTERRUPTED = 'The client was stopped while it ran this call';
 
 /**
- * Tells what became of an interrupted create. Changes nothing on disk: first journal the answer, then
- * `removeTempFiles`, as the temp file is part of the evidence.
+ * Finds out whether an interrupted create has written its file. Changes nothing on disk: journal the answer first,
+ * then call `removeTempFiles`, because the temp file is evidence.
  */
 export async function recoverCreateFile(
   context: WorkspaceContext,
@@ -37,33 +36,33 @@ export async function recoverCreateFile(
   if (!intent) return { outcome: 'not_written' };
   try {
     const found = await findTraces(context.fs ?? realFileSystem, intent);
-    return await unlessHidden(context, intent, judge(context, intent, interrupted.committing, found));
+    return await withoutHiddenDetails(context, intent, judge(context, intent, interrupted.committing, found));
   } catch (error) {
     if (!(error instanceof WorkspaceFault)) throw error;
     const recovery = stopped(intent, `the place of its file has changed. ${error.message}`);
-    return unlessHidden(context, intent, recovery);
+    return withoutHiddenDetails(context, intent, recovery);
   }
 }
 
-/** Why a write was stopped tells of what is there by now: nothing is told of a file that may not be seen any more. */
-async function unlessHidden(
+/** The reason for `stopped` reveals the current file, so it is replaced for a file that must not be seen. */
+async function withoutHiddenDetails(
   context: WorkspaceContext,
   intent: WriteIntent,
   recovery: CreateRecovery,
 ): Promise<CreateRecovery> {
-  const { docPath } = shownIn(intent);
+  const { docPath } = pathIn(intent);
   if (recovery.outcome !== 'stopped' || docPath === null) return recovery;
   const why = (await hiddenForCall(context, [docPath])).get(docPath);
   if (!why) return recovery;
-  return { ...recovery, result: failedCreate(shownIn(intent), 'FORBIDDEN', refusalText(why)) };
+  return { ...recovery, result: failedCreate(pathIn(intent), 'FORBIDDEN', refusalText(why)) };
 }
 
 /** What the disk shows of a write. */
 interface Traces {
-  /** sha256 of the file at the path; null where there is none. */
+  /** sha256 of the file at the path; null if there is none. */
   readonly current: string | null;
   readonly hasTemp: boolean;
-  /** The file and the temp file are one: it was linked, and the temp name not yet removed. */
+  /** File and temp file are the same: the process was killed between link and unlink. */
   readonly isLinked: boolean;
 }
 
@@ -88,9 +87,8 @@ async function readTraces(fs: FileSystem, directory: SafeDirectory, intent: Writ
 }
 
 /**
- * The temp file decides: a write that was about to commit has happened exactly if its temp file is gone or linked.
- * Where it is gone and the file is not what was written, someone changed one of the two since; running the call again
- * could undo that, so it is not run again.
+ * A write in its commit phase has happened exactly if its temp file is gone or linked. If the temp file is gone and
+ * the content differs, another process changed the file since; running the call again could undo that change.
  */
 function judge(
   context: WorkspaceContext,
@@ -101,7 +99,7 @@ function judge(
   if (found.isLinked || found.current === intent.sha256) {
     return {
       outcome: 'written',
-      result: succeededCreate({ ...intent, ...shownIn(intent), replaced: intent.previousSha256 !== null }),
+      result: succeededCreate({ ...intent, ...pathIn(intent), replaced: intent.previousSha256 !== null }),
     };
   }
   if (committing && !found.hasTemp) {
@@ -116,10 +114,10 @@ function judge(
 }
 
 function stopped(intent: WriteIntent, rest: string): CreateRecovery {
-  const result = failedCreate(shownIn(intent), 'WriteFailed', `${INTERRUPTED}; ${rest}`);
+  const result = failedCreate(pathIn(intent), 'WriteFailed', `${INTERRUPTED}; ${rest}`);
   return { outcome: 'stopped', result };
 }
 
-function shownIn({ path, docPath }: WriteIntent): ShownPath {
+function pathIn({ path, docPath }: WriteIntent): ShownPath {
   return { path, docPath };
 }

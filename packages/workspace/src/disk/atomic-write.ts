@@ -9,7 +9,7 @@ import { diskFault, errnoOf, fileExists, renameFault } from './workspace-fault.j
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 
-/** What link(2) answers on disks that have no hard links (exFAT, some network and phone file systems). */
+/** Errors of link(2) on file systems without hard links (exFAT, some network and phone file systems). */
 export const NO_HARD_LINKS = new Set([
   'EPERM',
   'EACCES',
@@ -20,21 +20,20 @@ export const NO_HARD_LINKS = new Set([
   'EMLINK',
 ]);
 
-/** Names of files that a write of ours is about to put in place. */
+/** Names of temp files. */
 export const TEMP_FILE = /^\.patchbay-(?:pull-[0-9a-f]{8}-)?[0-9a-f]{16}\.tmp$/;
 
-/** A name for a temp file that a person who meets it can place. */
 export function newTempName(): string {
   return `.patchbay-${randomBytes(8).toString('hex')}.tmp`;
 }
 
 /**
- * A file's new content, complete and durable in a temp file beside it, waiting to take its place in one step.
- * Several can be staged before the first is committed. End every one with `commit` or `discard`.
+ * A file's new content, complete and durable in a temp file in the same folder, to be put in place in one step.
+ * Several files can be staged before the first is committed. End each one with `commit` or `discard`.
  */
 export class StagedFile {
   private isOpen = true;
-  /** The file that is replaced may have had attributes that this one has not. */
+  /** True if the replaced file may have had attributes that this one lacks. */
   hasLostAttributes = false;
 
   private constructor(
@@ -46,9 +45,8 @@ export class StagedFile {
   ) {}
 
   /**
-   * Writes the temp file: with the mode, owner, access control list and extended attributes of the file that it replaces,
-   * or 0666 less the umask.
-   * Leaves nothing behind where it fails.
+   * Writes the temp file. It takes the mode, owner, access control list and extended attributes of the file that it
+   * replaces; a new file gets 0666 less the umask. Removes the temp file on failure.
    * @throws WorkspaceFault WriteFailed
    */
   static async stage(
@@ -61,7 +59,7 @@ export class StagedFile {
     try {
       await directory.verify();
       handle = await fs.open(directory.entry(file.tempName), CREATE_FLAGS, file.replaces ? 0o600 : 0o666);
-      if (file.replaces) await staged.takeOver(handle, file.replaces);
+      if (file.replaces) await staged.applyAttributes(handle, file.replaces);
       await handle.writeFile(file.bytes);
       await handle.sync();
       await handle.close();
@@ -73,7 +71,7 @@ export class StagedFile {
     }
   }
 
-  /** Takes up a temp file that was staged before, by this process or one that was killed; it is taken as complete. */
+  /** Takes over a complete temp file that was staged before, possibly by a killed process. */
   static reopen(
     fs: FileSystem,
     directory: SafeDirectory,
@@ -83,17 +81,17 @@ export class StagedFile {
   }
 
   /**
-   * Puts the content in its place: by rename over the file that it replaces, else so that a file which exists by now wins.
-   * Leaves no temp file behind where it fails.
-   * @param lastLook what has to be done or checked right before a file is replaced; where it throws, nothing is
+   * Puts the content in place. It renames over the file that it replaces. A new file never overwrites one that was
+   * created meanwhile. Removes the temp file on failure.
+   * @param beforeReplace runs right before a file is replaced; the file stays if it throws
    * @throws WorkspaceFault FileExists, WriteFailed, InvalidPath
    */
-  async commit(lastLook?: () => Promise<void>): Promise<void> {
+  async commit(beforeReplace?: () => Promise<void>): Promise<void> {
     try {
       await this.directory.verify();
       if (this.replaces) {
-        await this.followMode();
-        await lastLook?.();
+        await this.updateMode();
+        await beforeReplace?.();
         await this.renameIntoPlace();
       } else {
         await this.linkIntoPlace();
@@ -107,23 +105,23 @@ export class StagedFile {
     await this.directory.sync();
   }
 
-  /** Removes the temp file. Idempotent; after `commit` it does nothing. */
+  /** Removes the temp file. Does nothing after `commit`. */
   async discard(): Promise<void> {
     if (!this.isOpen) return;
     this.isOpen = false;
     await this.fs.unlink(this.directory.entry(this.tempName)).catch(() => {});
   }
 
-  /** The file may have been made executable since it was staged. */
-  private async followMode(): Promise<void> {
+  /** The replaced file may have become executable since staging. */
+  private async updateMode(): Promise<void> {
     const staged = await statFile(this.fs, this.directory, this.tempName);
     const current = await statFile(this.fs, this.directory, this.name);
     if (!staged || !current || staged.mode === current.mode) return;
     const handle = await this.fs.open(this.directory.entry(this.tempName), READ_FLAGS);
     try {
-      // Of a read-only one nothing could be taken over.
+      // Attributes cannot be copied to a read-only file.
       await handle.chmod(0o600);
-      await this.takeOver(handle, current);
+      await this.applyAttributes(handle, current);
     } finally {
       await handle.close();
     }
@@ -138,13 +136,13 @@ export class StagedFile {
     this.isOpen = false;
   }
 
-  private async takeOver(handle: OpenFile, replaced: FileStat): Promise<void> {
+  private async applyAttributes(handle: OpenFile, replaced: FileStat): Promise<void> {
     const copied = await this.fs.copyAttributes?.(this.directory.entry(this.name), handle.fd);
-    // With it goes the set-user bit; a mask that the list has by now is not to be widened by an older mode.
+    // Drops the set-user bit. An older mode must not widen the mask of the copied access control list.
     if (copied === true) return handle.chmod(Number((await handle.stat({ bigint: true })).mode) & 0o777);
-    await takeOwner(handle, replaced);
+    await copyOwner(handle, replaced);
     this.hasLostAttributes ||= copied === false;
-    await handle.chmod(copied === undefined ? replaced.mode : narrowed(replaced.mode));
+    await handle.chmod(copied === undefined ? replaced.mode : modeWithoutAcl(replaced.mode));
   }
 
   private async linkIntoPlace(): Promise<void> {
@@ -157,7 +155,7 @@ export class StagedFile {
     }
   }
 
-  /** Without hard links an empty file holds the name for an instant; still only one creator gets it. */
+  /** Without hard links an empty file claims the name, so that only one of two concurrent creators gets it. */
   private async claimAndRename(target: string): Promise<void> {
     const claim = await this.fs.open(target, CREATE_FLAGS, 0o666);
     await claim.close();
@@ -171,14 +169,14 @@ export class StagedFile {
 }
 
 /**
- * Without its access control list a file's group bits, which were the list's mask, could give the group more than it had.
+ * The group bits of a file with an access control list are its mask. Without the list they could grant the group more.
  */
-function narrowed(mode: number): number {
+function modeWithoutAcl(mode: number): number {
   return mode & (0o707 | ((mode & 0o007) << 3));
 }
 
-/** Before the mode: changing it resets bits of that. Only root may give a file away, so it is no fault if it can't be done. */
-async function takeOwner(handle: OpenFile, replaced: FileStat): Promise<void> {
+/** Runs before chmod, because chown resets mode bits. Only root can change the owner, so a failure is ignored. */
+async function copyOwner(handle: OpenFile, replaced: FileStat): Promise<void> {
   const { uid, gid } = await handle.stat({ bigint: true });
   if (Number(uid) !== replaced.uid || Number(gid) !== replaced.gid) {
     await handle.chown(replaced.uid, replaced.gid).catch(() => {});

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { delimiter, isAbsolute } from 'node:path';
 
-/** How long the shell waits for more work, in ms: to start one takes as long as a dozen copies. */
+/** Idle time in ms after which the shell ends. Starting one takes as long as a dozen copies. */
 const IDLE_MS = 5_000;
 
 /**
- * Reads pairs of paths, one a line, and answers each pair: whether all of its attributes were taken over (y, n), or that this
- * cp, such as the one of busybox, cannot do so for any file (c).
+ * Reads pairs of paths, one path per line. Answers each pair with y (all attributes copied), n (not all), or c (this
+ * cp cannot copy attributes, such as busybox).
  */
 const SCRIPT = `if command -v cp >/dev/null && ! cp --attributes-only --help >/dev/null 2>&1
 then
@@ -19,22 +19,21 @@ while IFS= read -r from && IFS= read -r to; do
   then echo y; else echo n; fi
 done`;
 
-/** 'never': by no cp of this system, which was said before. */
+/** 'never': no cp of this system can copy attributes, and an earlier call has reported that. */
 export type Copied = boolean | 'never';
 
-/** Whether somebody was told that cp cannot do it. */
-let isTold = false;
+let isReported = false;
 
-/** A shell that runs cp, so that a write does not copy this whole process for it. */
+/** A long-lived shell that runs cp. Spawning from this process for each write would be slow. */
 class Copier {
   private readonly waiting: ((copied: Copied) => void)[] = [];
   private readonly child: ChildProcess;
   private idle: NodeJS.Timeout | undefined;
-  isOver = false;
+  hasEnded = false;
 
   constructor(readonly path: string) {
     this.child = spawn('/bin/sh', ['-c', SCRIPT], {
-      // Of its own session, so that Ctrl-C at the terminal does not end it in the middle of a write.
+      // A session of its own keeps Ctrl-C from ending the shell during a write.
       ...{ cwd: '/', env: { PATH: path, LC_ALL: 'C' }, stdio: ['pipe', 'pipe', 'ignore'], detached: true },
     });
     this.child.unref();
@@ -43,8 +42,8 @@ class Copier {
     this.child.on('close', () => this.end());
     this.child.stdout!.on('data', (said: Buffer) => {
       for (const answer of said.toString('latin1').replaceAll('\n', ''))
-        this.waiting.shift()?.(answer === 'c' ? incapable() : answer === 'y');
-      if (this.waiting.length === 0) this.rest();
+        this.waiting.shift()?.(answer === 'c' ? reportOnce() : answer === 'y');
+      if (this.waiting.length === 0) this.startIdleTimer();
     });
   }
 
@@ -61,43 +60,44 @@ class Copier {
     return [this.child.stdin, this.child.stdout] as Socket[];
   }
 
-  private rest(): void {
+  private startIdleTimer(): void {
     for (const pipe of this.pipes) pipe.unref();
     this.idle = setTimeout(() => {
-      this.isOver = true;
+      this.hasEnded = true;
       this.child.stdin!.end();
     }, IDLE_MS).unref();
   }
 
   private end(): void {
-    this.isOver = true;
+    this.hasEnded = true;
     for (const answer of this.waiting.splice(0)) answer(false);
   }
 }
 
-/** False for the first file alone: a warning with every write would say the same. */
-function incapable(): Copied {
-  const copied = isTold ? 'never' : false;
-  isTold = true;
+/** Reports false for the first file only, so that a system without GNU cp does not warn at each write. */
+function reportOnce(): Copied {
+  const copied = isReported ? 'never' : false;
+  isReported = true;
   return copied;
 }
 
 let copier: Copier | null = null;
 
 /**
- * Has an open file take over mode, owner, access control list and extended attributes of another one (Linux, by GNU cp). It
- * is named by its descriptor: cp would make a file that is gone by then, for a process that was killed.
- * @returns false where that could not be done, or not whole; 'never' where false was said of an earlier file for the same reason
+ * Copies mode, owner, access control list and extended attributes to an open file (Linux, with GNU cp). The target is
+ * named by its descriptor, because cp would create a missing file.
+ * @returns false if not all attributes were copied; 'never' if an earlier call returned false because cp cannot copy
+ * any
  */
 export async function copyAttributes(from: string, fd: number): Promise<Copied> {
-  const [source, target] = [inAnyProcess(from), inAnyProcess(`/proc/self/fd/${fd}`)];
+  const [source, target] = [withProcessId(from), withProcessId(`/proc/self/fd/${fd}`)];
   if (source.includes('\n')) return false;
   const path = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute).join(delimiter);
-  if (copier === null || copier.isOver || copier.path !== path) copier = new Copier(path);
+  if (copier === null || copier.hasEnded || copier.path !== path) copier = new Copier(path);
   return copier.copy(source, target);
 }
 
-/** The same path for a child: what is open here is reached by this process's number. */
-function inAnyProcess(path: string): string {
+/** A child process reaches this process's descriptors by its pid. */
+function withProcessId(path: string): string {
   return path.replace(/^\/proc\/self\//, `/proc/${process.pid}/`);
 }

@@ -13,9 +13,9 @@ import { ensureDirectory } from './open-directory.js';
 import { RecordingDisk } from './recording-disk.sample.js';
 import { errno, WALKS } from './walked-folder.sample.js';
 
-/* What was reported as done survives a power failure: content is synced before it takes its place, the folder after it. */
+/* A reported write survives a power failure: the content is synced before the rename, the folder after it. */
 
-describe.each(WALKS)('durable when it is done, walking %s,', (_how, hasHandlePaths) => {
+describe.each(WALKS)('durability of a finished write, walking %s,', (_how, hasHandlePaths) => {
   let recording: RecordingDisk;
   beforeEach(() => void (recording = new RecordingDisk()));
   const created = new CreatedIn(hasHandlePaths);
@@ -23,27 +23,27 @@ describe.each(WALKS)('durable when it is done, walking %s,', (_how, hasHandlePat
   beforeEach(() => Promise.all([created.open(), patched.open()]));
   afterEach(() => Promise.all([created.close(), patched.close()]));
 
-  it('are folders that were made, each in its parent', async () => {
+  it('syncs each parent of created folders', async () => {
     const walked = await ensureDirectory(recording.over(created.fs), created.root, ['a', 'b']);
     await walked.close();
     expect(recording.lost).toEqual([]);
     expect(recording.synced).toEqual([created.root, join(created.root, 'a')]);
   });
 
-  it('is a file that was created, in folders that were made for it', async () => {
+  it('covers a created file in created folders', async () => {
     const made = await created.create({ path: 'root/a/b/c.txt', content: 'x\n' }, recording.over(created.fs));
     expect(made.success).toBe(true);
     expect(recording.lost).toEqual([]);
     expect(recording.synced.at(-1)).toBe(join(created.root, 'a/b'));
   });
 
-  it('is a file that was created on a disk without hard links', async () => {
+  it('covers a created file on a disk without hard links', async () => {
     const fs = { ...created.fs, link: () => Promise.reject(errno('EPERM')) };
     const made = await created.create({ path: 'root/c.txt', content: 'x\n' }, recording.over(fs));
-    expect([made.success, recording.lost]).toEqual([true, []]);
+    expect([made.created, recording.lost, await created.read('c.txt')]).toEqual([true, [], 'x\n']);
   });
 
-  it('is a file that was replaced', async () => {
+  it('covers a replaced file', async () => {
     await created.write('c.txt', 'old\n');
     const args = { path: 'root/c.txt', content: 'x\n', overwrite: true };
     const made = await created.create(args, recording.over(created.fs));
@@ -57,13 +57,13 @@ describe.each(WALKS)('durable when it is done, walking %s,', (_how, hasHandlePat
       { docPath: 'repo/b/two', original: 'old\n', changes: [insert(1, 'new')] },
     );
 
-  it('is every file of a batch', async () => {
+  it('covers all files of a batch', async () => {
     for (const path of ['a/one', 'b/two']) await patched.write(path, 'old\n');
     const result = await patched.patch(batch(), { faults: recording.over(patched.fs) });
     expect([statuses(result), recording.lost]).toEqual([['applied', 'applied'], []]);
   });
 
-  it('is a batch that was taken back', async () => {
+  it('covers a batch that was rolled back', async () => {
     for (const path of ['a/one', 'b/two']) await patched.write(path, 'old\n');
     let placed = 0;
     const fs = {
@@ -78,7 +78,7 @@ describe.each(WALKS)('durable when it is done, walking %s,', (_how, hasHandlePat
     expect([await patched.read('a/one'), await patched.read('b/two')]).toEqual(['old\n', 'old\n']);
   });
 
-  it('is a file that was put back', async () => {
+  it('covers a restored original', async () => {
     await patched.write('a', 'old\n');
     const { files } = batchOf({ docPath: 'repo/a', original: 'old\n', changes: [insert(1, 'new')] });
     const names = { tempName: '.patchbay-temp.tmp', backupName: '.patchbay-backup.tmp' };
@@ -97,7 +97,7 @@ describe.each(WALKS)('durable when it is done, walking %s,', (_how, hasHandlePat
   });
 });
 
-describe('durable when a pull is done', () => {
+describe('durability of a finished pull', () => {
   const plain = { ...inlineFileSystem };
   let recording: RecordingDisk;
   let root: string;
@@ -116,13 +116,13 @@ describe('durable when a pull is done', () => {
     ...{ tempName: pullTempName('01234567'), ...change },
   });
 
-  it('are the files that it put into new folders', async () => {
+  it('covers files in new folders', async () => {
     expect((await placeFiles(root, ['a', 'b'], [file('one'), file('two')])).size).toBe(0);
     expect(recording.lost).toEqual([]);
     expect(recording.synced.at(-1)).toBe(join(root, 'a/b'));
   });
 
-  it('are a file that it replaced, and what it kept of it', async () => {
+  it('covers a replaced file and the content that was kept', async () => {
     await disk.writeFile(join(root, 'one'), 'old');
     const replaced = file('one', { replaces: sha256('old'), keep: true });
     expect((await placeFiles(root, [], [replaced, file('taken', { replaces: sha256('gone') })])).size).toBe(
@@ -132,14 +132,14 @@ describe('durable when a pull is done', () => {
     expect((await disk.readdir(root)).sort()).toEqual(['one', 'one.patchbay-kept']);
   });
 
-  it.each([[false], [true]])('is a file that it deleted, kept: %s', async (keep) => {
+  it.each([[false], [true]])('covers a deleted file, kept: %s', async (keep) => {
     await disk.writeFile(join(root, 'one'), 'old');
     await deleteFile(root, ['one'], { sha256: sha256('old'), keep });
     expect(recording.lost).toEqual([]);
     expect(await disk.readdir(root)).toEqual(keep ? ['one.patchbay-kept'] : []);
   });
 
-  it('is the new spelling of a file, in its folder and in another one', async () => {
+  it('covers a renamed file in the same and in another folder', async () => {
     await disk.mkdir(join(root, 'Lib'));
     for (const name of ['Lib/one', 'Lib/two']) await disk.writeFile(join(root, name), name);
     await renameFile(root, ['Lib', 'one'], ['Lib', 'One'], () => false);
@@ -149,7 +149,7 @@ describe('durable when a pull is done', () => {
     expect([recording.lost, (await disk.readdir(root)).sort()]).toEqual([[], ['LIB', 'lib']]);
   });
 
-  it('is the mode of a file, whether it is new, replaced or as it was', async () => {
+  it('covers the mode of new, replaced and unchanged files', async () => {
     await disk.writeFile(join(root, 'one'), 'old');
     const replaced = file('one', { replaces: sha256('old'), isExecutable: true });
     expect((await placeFiles(root, [], [replaced, file('two', { isExecutable: true })])).size).toBe(0);
@@ -160,7 +160,7 @@ describe('durable when a pull is done', () => {
     expect([await isExecutable('one'), await isExecutable('two')]).toEqual([true, false]);
   });
 
-  it('is what waits for the disk: it is the system that is asked', async () => {
+  it('uses the fsync of the system', async () => {
     const opened = await plain.open(root, constants.O_RDONLY);
     await opened.sync();
     await opened.close();

@@ -5,7 +5,7 @@ import type { FileSystem, OpenFile } from './file-system.js';
 import type { SafeDirectory } from './safe-directory.js';
 import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
 
-/** What a regular file's new content takes over, and what tells it from another file. */
+/** The identity of a regular file, and the attributes that its replacement takes over. */
 export interface FileStat {
   /** Permission bits, without setuid, setgid and sticky. */
   readonly mode: number;
@@ -17,16 +17,16 @@ export interface FileStat {
 
 export interface FileContent extends FileStat {
   readonly bytes: Buffer;
-  /** Lowercase hex, of the bytes as they are. */
+  /** Lowercase hex. */
   readonly sha256: string;
 }
 
-/** O_NONBLOCK keeps the open of a FIFO, put there in the meantime, from waiting for its writer. */
+/** O_NONBLOCK keeps open() from blocking on a FIFO. */
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * The regular file of that name, or null where there is nothing.
+ * Returns the regular file of that name, or null if there is none.
  * @throws WorkspaceFault InvalidPath for a link, WriteFailed for a folder, FIFO, socket or device
  */
 export async function statFile(
@@ -38,13 +38,13 @@ export async function statFile(
     return toFileStat(await fs.lstat(directory.entry(name)), name);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
-    throw diskFault('WriteFailed', `"${name}" could not be looked at`, error);
+    throw diskFault('WriteFailed', `"${name}" could not be inspected`, error);
   }
 }
 
 /**
- * Reads a whole file, whatever is put in its place meanwhile; null where there is none.
- * @throws WorkspaceFault as `statFile`; TooLarge where it has more than `maxBytes`
+ * Reads a whole file from one descriptor, so a replacement meanwhile does not mix contents. Null if there is none.
+ * @throws WorkspaceFault as `statFile`; TooLarge for more than `maxBytes`
  */
 export async function readFile(
   fs: FileSystem,
@@ -68,7 +68,7 @@ export async function readFile(
 }
 
 /**
- * sha256 of a file of any size, lowercase hex, with what tells the file from another; null where there is none.
+ * Returns the sha256 (lowercase hex) and identity of a file of any size; null if there is none.
  * @throws WorkspaceFault as `statFile`
  */
 export async function hashFile(

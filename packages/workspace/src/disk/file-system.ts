@@ -5,7 +5,6 @@ import { sha256 } from '@patchbay/protocol/hash';
 
 import { type Copied, copyAttributes } from './copy-attributes.js';
 
-/** An open file or folder. */
 export interface OpenFile {
   readonly fd: number;
   read(buffer: Buffer, offset: number, length: number): Promise<{ bytesRead: number; buffer: Buffer }>;
@@ -17,12 +16,12 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** The few calls that the executor makes; a seam for the faults that no test can provoke on a real disk. */
+/** The system calls of the executor. Tests replace it to inject faults that a real disk cannot provoke. */
 export interface FileSystem {
   readonly open: (path: string, flags: number, mode?: number) => Promise<OpenFile>;
   readonly lstat: (path: string) => Promise<BigIntStats>;
   readonly readdir: (path: string) => Promise<string[]>;
-  /** Rejects unless this process may write to it. */
+  /** Rejects if this process may not write to the file. */
   readonly accessForWrite: (path: string) => Promise<void>;
   readonly mkdir: (path: string, mode: number) => Promise<void>;
   readonly rmdir: (path: string) => Promise<void>;
@@ -31,13 +30,13 @@ export interface FileSystem {
   readonly unlink: (path: string) => Promise<void>;
   readonly realpath: (path: string) => Promise<string>;
   /**
-   * Has an open file, by its descriptor, take over mode, owner, access control list and extended attributes of another;
-   * false where it has not, or not whole; 'never' where the same was said before, of the whole system. Left out where the
-   * system has no way to do so.
+   * Copies mode, owner, access control list and extended attributes to an open descriptor. Returns false if not all
+   * were copied, 'never' if an earlier call has reported that the system cannot. Absent on systems without a way to do
+   * it.
    */
   readonly copyAttributes?: (from: string, fd: number) => Promise<Copied>;
   readonly sha256: (bytes: Uint8Array) => string;
-  /** Whether an open folder's entries can be reached through its descriptor, which no renaming can redirect. */
+  /** Whether /proc/self/fd reaches the entries of an open folder, independent of later renames. */
   readonly hasHandlePaths: boolean;
 }
 

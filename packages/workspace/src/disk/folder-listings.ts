@@ -1,46 +1,55 @@
 import { foldCase } from '@patchbay/protocol';
 import type { FileSystem } from './file-system.js';
 import { openDirectory } from './open-directory.js';
-import { diskFault, errnoOf, RootGone, WorkspaceFault } from './workspace-fault.js';
+import { diskFault, errnoOf, RootMissing, WorkspaceFault } from './workspace-fault.js';
 import type { WorkspaceRoot } from './located-path.js';
 
-/** Names of a folder's entries, by their folded form. */
+/** Names of a folder's entries by their case-folded form. */
 type Listing = ReadonlyMap<string, readonly string[]>;
 
-/** How the components of docPaths are spelt on the disk. It remembers what it has listed: use one for one look at the disk. */
+/**
+ * Finds how the components of docPaths are spelled on the disk. It caches listings, so use a new instance for each
+ * operation.
+ */
 export class FolderListings {
   private readonly listings = new Map<string, Promise<Listing>>();
 
   constructor(private readonly fs: FileSystem) {}
 
   /**
-   * Every place that a docPath below a root may mean, as it is spelt: all that fit, twins too; where none does, the place
-   * at which its file would be.
+   * All local paths that match a docPath below a root, including names that differ only by case. If none matches, the
+   * path at which the file would be created.
    */
-  async placesOf(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
-    const found = await this.reach(root, segments);
+  async candidatesOf(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
+    const found = await this.longestExisting(root, segments);
     return found.map((place) => [...place, ...segments.slice(place.length)]);
   }
 
-  /** As much of a docPath below a root as is there, as it is spelt: one place for each way, all equally long. */
-  async reach(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
+  /**
+   * The longest existing part of a docPath below a root, in the spelling of the disk. Several results differ only by
+   * case and have equal length.
+   */
+  async longestExisting(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
     let found: string[][] = [[]];
     for (const segment of segments) {
-      const deeper = await this.deeperIn(root, found, segment);
+      const deeper = await this.childrenOf(root, found, segment);
       if (deeper.length === 0) return found;
       found = deeper;
     }
     return found;
   }
 
-  /** Every place that is there. All folders that fit are followed, so that a twin is noticed wherever the case differs. */
+  /**
+   * All existing local paths of a docPath. Follows each matching folder, so that names that differ only by case are
+   * found at any depth.
+   */
   async matches(root: WorkspaceRoot, segments: readonly string[]): Promise<string[][]> {
     let found: string[][] = [[]];
-    for (const segment of segments) found = await this.deeperIn(root, found, segment);
+    for (const segment of segments) found = await this.childrenOf(root, found, segment);
     return found;
   }
 
-  private async deeperIn(
+  private async childrenOf(
     root: WorkspaceRoot,
     folders: readonly string[][],
     segment: string,
@@ -77,10 +86,10 @@ export class FolderListings {
   }
 }
 
-/** A file where the path needs a folder: nothing lies below it. */
+/** A component that is a file has nothing below it. */
 function unlessNoFolder(error: unknown): null {
   const isNoFolder = error instanceof WorkspaceFault && error.code === 'DirectoryCreateFailed';
-  if (isNoFolder && !(error instanceof RootGone)) {
+  if (isNoFolder && !(error instanceof RootMissing)) {
     const errno = errnoOf(error.cause);
     if (errno === null || errno === 'ENOTDIR') return null;
   }

@@ -4,7 +4,7 @@ import type { FileSystem, OpenFile } from './file-system.js';
 import type { SafeDirectory } from './safe-directory.js';
 import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
 
-/** A folder held by its descriptor: a component that is swapped for a link afterwards changes nothing (Linux). */
+/** A folder held by its descriptor (Linux). Replacing a component of its path by a link afterwards has no effect. */
 export class HandleDirectory implements SafeDirectory {
   private constructor(
     private readonly fs: FileSystem,
@@ -21,7 +21,7 @@ export class HandleDirectory implements SafeDirectory {
     }
   }
 
-  /** For a link and for a file the system gives the same errno. */
+  /** The system gives the same errno for a link and for a file. */
   private static async refusal(fs: FileSystem, path: string, error: unknown): Promise<WorkspaceFault> {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const stats = await fs.lstat(path).catch(() => null);
@@ -47,7 +47,7 @@ export class HandleDirectory implements SafeDirectory {
 
   async verify(): Promise<void> {}
 
-  /** Best effort: what was renamed is visible either way, and cannot be taken back. */
+  /** Best effort: the rename is already visible and cannot be undone. */
   sync(): Promise<void> {
     return this.handle.sync().catch(() => {});
   }

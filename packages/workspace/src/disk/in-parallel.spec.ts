@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { inParallel } from './in-parallel.js';
 
 describe('inParallel', () => {
-  it('works on every item, never on more at once than it has hands', async () => {
+  it('processes all items, never more at once than its concurrency', async () => {
     const done: number[] = [];
     let [now, most] = [0, 0];
     await inParallel([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
@@ -15,7 +15,7 @@ describe('inParallel', () => {
     expect(most).toBe(3);
   });
 
-  it('takes the next item only when a hand is free', async () => {
+  it('pulls the next item only when a worker is free', async () => {
     let made = 0;
     async function* source() {
       for (; made < 100; made += 1) yield made;
@@ -27,7 +27,7 @@ describe('inParallel', () => {
     expect(made).toBe(100);
   });
 
-  it('begins nothing more after a fault, and waits for what is under way', async () => {
+  it('starts no item after an error, and waits for running ones', async () => {
     const [begun, finished]: [number[], number[]] = [[], []];
     const working = inParallel([1, 2, 3, 4, 5], 2, async (item) => {
       begun.push(item);
@@ -39,7 +39,7 @@ describe('inParallel', () => {
     expect([begun, finished]).toEqual([[1, 2], [2]]);
   });
 
-  it('passes on a fault of the source', async () => {
+  it('rejects with an error of the source', async () => {
     async function* source() {
       yield 1;
       throw new Error('dry');

@@ -1,18 +1,18 @@
-/** Files that are looked at, or wait for the disk, at the same time. */
+/** Number of files processed at the same time. */
 export const FILES_AT_ONCE = 8;
 
 /**
- * Works on items, so many at a time, and takes the next only when there is a hand free. The first fault ends it: what
- * is under way is finished, nothing more is begun.
+ * Processes items with at most `concurrency` at a time and pulls the next item only when a worker is free. After the
+ * first error no new item is started; running ones finish.
  */
 export async function inParallel<T>(
   items: AsyncIterable<T> | Iterable<T>,
-  hands: number,
+  concurrency: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   let failed = false;
-  const hand = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (!failed) {
       try {
         const next = await source.next();
@@ -24,7 +24,7 @@ export async function inParallel<T>(
       }
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: hands }, hand));
+  const ends = await Promise.allSettled(Array.from({ length: concurrency }, worker));
   const fault = ends.find((end) => end.status === 'rejected');
   if (fault) throw fault.reason;
 }

@@ -2,7 +2,7 @@ import { keepBeside } from './keep-beside.js';
 import { openDirectory } from './open-directory.js';
 import { errno, WALKS, WalkedFolder } from './walked-folder.sample.js';
 
-describe.each(WALKS)('a file that gives way, walking %s', (_how, hasHandlePaths) => {
+describe.each(WALKS)('content that is replaced, walking %s', (_how, hasHandlePaths) => {
   const folder = new WalkedFolder('patchbay-keep-', 'root', hasHandlePaths);
   beforeEach(() => folder.open());
   afterEach(() => folder.close());
@@ -10,7 +10,7 @@ describe.each(WALKS)('a file that gives way, walking %s', (_how, hasHandlePaths)
   it.each([
     ['', folder.fs.link],
     [', where the disk has no hard links', () => Promise.reject(errno('EPERM'))],
-  ])('is kept beside its name, and with it every one that gave way before%s', async (_where, link) => {
+  ])('is kept under a new name each time%s', async (_where, link) => {
     const fs = { ...folder.fs, link };
     const directory = (await openDirectory(fs, folder.root, []))!;
     await folder.write('a', 'first');

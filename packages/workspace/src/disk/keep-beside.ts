@@ -8,12 +8,12 @@ import { diskFault, errnoOf, renameFault } from './workspace-fault.js';
 const SUFFIX = '.patchbay-kept';
 const MAX_KEPT = 1_000;
 
-/** What had to give way and is in no version: it is never sent, and never taken for one of the folder's files. */
+/** Files whose content was replaced and is in no version. They are never synced. */
 export const KEPT_FILE = /\.patchbay-kept(?:-\d+)?$/;
 
 /**
- * Gives a file a second name beside its own, so that it stays when its place is taken.
- * @returns the name
+ * Gives a file a second name in its folder, so that its content survives the replacement of the first name.
+ * @returns the second name
  * @throws WorkspaceFault WriteFailed
  */
 export async function keepBeside(fs: FileSystem, directory: SafeDirectory, name: string): Promise<string> {
@@ -27,7 +27,7 @@ export async function keepBeside(fs: FileSystem, directory: SafeDirectory, name:
       if (errnoOf(error) === 'EEXIST' && n < MAX_KEPT) continue;
       if (!NO_HARD_LINKS.has(errnoOf(error) ?? ''))
         throw diskFault('WriteFailed', `"${name}" could not be kept as "${kept}"`, error);
-      // A rename, unlike a link, would take the place of what was kept before.
+      // Unlike link(2), rename(2) would overwrite an earlier kept file.
       if (n < MAX_KEPT && (await statFile(fs, directory, kept))) continue;
       await fs.rename(directory.entry(name), directory.entry(kept)).catch((fault: unknown) => {
         throw renameFault(`"${name}" could not be kept as "${kept}"`, fault);

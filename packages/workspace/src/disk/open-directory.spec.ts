@@ -16,11 +16,11 @@ import { StagedFile } from './atomic-write.js';
 import { type FileSystem, realFileSystem } from './file-system.js';
 import { ensureDirectory, openDirectory } from './open-directory.js';
 
-/** The walk by descriptors and the one by paths must agree, but for the instant that only descriptors can cover. */
+/** Both ways must agree, except for the instant that only descriptors can cover. */
 describe.each([
   ['by descriptors', true],
   ['by paths', false],
-])('a walk %s', (_how, hasHandlePaths) => {
+])('opening a folder %s', (_how, hasHandlePaths) => {
   const fs: FileSystem = { ...realFileSystem, hasHandlePaths };
   let base: string;
   let root: string;
@@ -41,7 +41,7 @@ describe.each([
     return walked;
   };
 
-  it('makes the folders that are missing, and can take them back', async () => {
+  it('creates missing folders, and can remove them again', async () => {
     await mkdir(join(root, 'a'));
     const walked = await ensureDirectory(fs, root, ['a', 'b', 'c']);
     expect(await readdir(root, { recursive: true })).toEqual(['a', 'a/b', 'a/b/c']);
@@ -50,7 +50,7 @@ describe.each([
     expect(await readdir(root, { recursive: true })).toEqual(['a']);
   });
 
-  it('takes back no folder in which something is by now', async () => {
+  it('does not remove a created folder that has gained an entry', async () => {
     const walked = await ensureDirectory(fs, root, ['a', 'b']);
     await writeFile(join(root, 'a', 'other'), '');
     await walked.undo();
@@ -63,12 +63,12 @@ describe.each([
     expect(Number((await fs.lstat(join(root, 'a'))).mode) & 0o777).toBe(0o777 & ~process.umask());
   });
 
-  it('only looks, where it is asked to open', async () => {
+  it('creates nothing if it only opens', async () => {
     expect(await openDirectory(fs, root, ['a', 'b'])).toBeNull();
     expect(await readdir(root)).toEqual([]);
   });
 
-  it.each(['outside', 'inside', 'dangling'])('refuses a component that is a link: %s', async (where) => {
+  it.each(['outside', 'inside', 'dangling'])('rejects a component that is a link: %s', async (where) => {
     await mkdir(join(root, 'real'));
     const target = { outside, inside: join(root, 'real'), dangling: join(base, 'nowhere') }[where]!;
     await symlink(target, join(root, 'link'));
@@ -78,13 +78,13 @@ describe.each([
     expect(await readdir(outside)).toEqual([]);
   });
 
-  it('refuses a root that has become a link', async () => {
+  it('rejects a root that was replaced by a link', async () => {
     await rename(root, join(base, 'moved'));
     await symlink(outside, root);
     expect(await failure(['a'])).toBe('InvalidPath');
   });
 
-  it('fails with DirectoryCreateFailed where a file is in the way, or the root is gone', async () => {
+  it('answers DirectoryCreateFailed if a file is in the way or the root is missing', async () => {
     await writeFile(join(root, 'file'), '');
     expect(await failure(['file'])).toBe('DirectoryCreateFailed');
     expect(await failure(['file', 'a'])).toBe('DirectoryCreateFailed');
@@ -92,7 +92,7 @@ describe.each([
     expect(await failure(['a'])).toBe('DirectoryCreateFailed');
   });
 
-  it('fails with DirectoryCreateFailed, in words, where a folder cannot be made, and leaves none', async () => {
+  it('says why a folder cannot be created, and leaves none behind', async () => {
     const full: FileSystem = {
       ...fs,
       mkdir: (path, mode) =>
@@ -107,13 +107,13 @@ describe.each([
     expect(await readdir(root)).toEqual([]);
   });
 
-  it('goes on where someone else makes the folder at the same moment', async () => {
+  it('succeeds if another process creates the folder at the same time', async () => {
     const walks = await Promise.all([1, 2, 3, 4].map(() => ensureDirectory(fs, root, ['a', 'b', 'c', 'd'])));
     await Promise.all(walks.map((walked) => walked.close()));
     expect(await readdir(join(root, 'a', 'b', 'c'))).toEqual(['d']);
   });
 
-  it('is not led out of the root by a component that is swapped for a link after it was passed', async () => {
+  it('writes nothing outside of the root if an opened component is replaced by a link', async () => {
     await mkdir(join(root, 'a', 'b'), { recursive: true });
     await mkdir(join(outside, 'b'));
     const walked = await ensureDirectory(fs, root, ['a', 'b']);
@@ -138,7 +138,7 @@ describe.each([
   });
 });
 
-it('a walk by paths looks behind a name that stands for .git', async () => {
+it('opening a folder by path rejects a short name of .git', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-walk-')));
   await mkdir(join(root, 'short'));
   const windows: FileSystem = {

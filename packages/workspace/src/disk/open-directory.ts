@@ -2,19 +2,19 @@ import type { FileSystem } from './file-system.js';
 import { HandleDirectory } from './handle-directory.js';
 import { PathDirectory } from './path-directory.js';
 import type { SafeDirectory } from './safe-directory.js';
-import { diskFault, errnoOf, RootGone, WorkspaceFault } from './workspace-fault.js';
+import { diskFault, errnoOf, RootMissing, WorkspaceFault } from './workspace-fault.js';
 
-/** The folder of a file, and a way back if the file is not written after all. */
+/** The opened folder of a file. */
 export interface WalkedDirectory {
   readonly directory: SafeDirectory;
-  /** Removes the folders that this walk made, those that are still empty. */
+  /** Removes the empty folders that this call created. */
   undo(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the folder at `segments` below the real path `root`, making what is missing (0777 less the umask).
- * Every component must be a real folder: a link is refused wherever it leads [CREATE-2].
+ * Opens the folder at `segments` below the real path `root` and creates missing folders (0777 less the umask). Rejects
+ * a link at any component [CREATE-2].
  * @throws WorkspaceFault InvalidPath, DirectoryCreateFailed
  */
 export async function ensureDirectory(
@@ -23,13 +23,13 @@ export async function ensureDirectory(
   segments: readonly string[],
 ): Promise<WalkedDirectory> {
   const opened: SafeDirectory[] = [await openRoot(fs, root)];
-  const made: { parent: SafeDirectory; name: string }[] = [];
+  const created: { parent: SafeDirectory; name: string }[] = [];
   const walked = {
     get directory() {
       return opened.at(-1)!;
     },
     undo: async () => {
-      for (const { parent, name } of made.reverse()) await fs.rmdir(parent.entry(name)).catch(() => {});
+      for (const { parent, name } of created.reverse()) await fs.rmdir(parent.entry(name)).catch(() => {});
     },
     close: async () => {
       for (const directory of opened.splice(0)) await directory.close();
@@ -39,8 +39,8 @@ export async function ensureDirectory(
     for (const name of segments) {
       const parent = walked.directory;
       const existing = await parent.child(name);
-      if (!existing && (await makeFolder(fs, parent, name))) made.push({ parent, name });
-      opened.push(existing ?? (await childJustMade(parent, name)));
+      if (!existing && (await createFolder(fs, parent, name))) created.push({ parent, name });
+      opened.push(existing ?? (await openCreated(parent, name)));
     }
     return walked;
   } catch (error) {
@@ -50,7 +50,7 @@ export async function ensureDirectory(
   }
 }
 
-/** Opens the folder at `segments` as `ensureDirectory` does, but makes nothing: null where it is missing. */
+/** Opens the folder at `segments` as `ensureDirectory` does, but creates nothing; null if it is missing. */
 export async function openDirectory(
   fs: FileSystem,
   root: string,
@@ -65,8 +65,8 @@ export async function openDirectory(
   return directory;
 }
 
-/** True where this call made it, false where someone else just did. */
-async function makeFolder(fs: FileSystem, parent: SafeDirectory, name: string): Promise<boolean> {
+/** False if another process created the folder first. */
+async function createFolder(fs: FileSystem, parent: SafeDirectory, name: string): Promise<boolean> {
   try {
     await parent.verify();
     await fs.mkdir(parent.entry(name), 0o777);
@@ -78,7 +78,7 @@ async function makeFolder(fs: FileSystem, parent: SafeDirectory, name: string): 
   return true;
 }
 
-async function childJustMade(parent: SafeDirectory, name: string): Promise<SafeDirectory> {
+async function openCreated(parent: SafeDirectory, name: string): Promise<SafeDirectory> {
   const child = await parent.child(name);
   if (!child)
     throw new WorkspaceFault('DirectoryCreateFailed', `The folder "${name}" vanished while it was made.`);
@@ -89,6 +89,6 @@ async function openRoot(fs: FileSystem, root: string): Promise<SafeDirectory> {
   const opened = fs.hasHandlePaths
     ? await HandleDirectory.open(fs, root)
     : await PathDirectory.openRoot(fs, root);
-  if (!opened) throw new RootGone();
+  if (!opened) throw new RootMissing();
   return opened;
 }

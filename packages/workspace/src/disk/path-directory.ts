@@ -7,8 +7,8 @@ import type { SafeDirectory } from './safe-directory.js';
 import { diskFault, errnoOf, WorkspaceFault } from './workspace-fault.js';
 
 /**
- * A folder held by its path, where descriptors have none (macOS, Windows): it is looked at again before each step, so
- * a component that is swapped for a link is noticed, but for the instant between the look and the step.
+ * A folder held by its path, for systems without descriptor paths (macOS, Windows). It is checked again before each
+ * step, which detects a component that was replaced by a link, except in the instant between check and step.
  */
 export class PathDirectory implements SafeDirectory {
   private constructor(
@@ -18,7 +18,6 @@ export class PathDirectory implements SafeDirectory {
     private readonly identity: BigIntStats,
   ) {}
 
-  /** Opens the real path of a root; null where it is missing. */
   static openRoot(fs: FileSystem, root: string): Promise<PathDirectory | null> {
     return PathDirectory.open(fs, root, root, root.slice(root.lastIndexOf(sep) + 1));
   }
@@ -60,7 +59,7 @@ export class PathDirectory implements SafeDirectory {
     }
   }
 
-  /** The real path also shows what an NTFS short name stands for. */
+  /** The real path also resolves NTFS short names. */
   private isInsideRoot(real: string): boolean {
     if (real === this.root) return true;
     const below = relative(this.root, real).split(sep);

@@ -6,7 +6,7 @@ import { realFileSystem } from './file-system.js';
 import { openDirectory } from './open-directory.js';
 import { WorkspaceFault } from './workspace-fault.js';
 
-/** The bytes that a write left; null where the file is gone, or is not what was written any more. */
+/** Returns the bytes that a write left; null if the file is gone or has changed since. */
 export async function readWritten(context: WorkspaceContext, intent: WriteIntent): Promise<Buffer | null> {
   const { fs = realFileSystem, maxFileBytes = DEFAULT_MAX_FILE_BYTES } = context;
   try {

@@ -4,22 +4,22 @@ import { basename, dirname, join } from 'node:path';
 import type { FileSystem, OpenFile } from './file-system.js';
 import { isTemp } from './walked-folder.sample.js';
 
-/* A file system for tests of what survives a power failure; no part of the build. */
+/* A file system that records what a power failure would lose, for tests; not part of the build. */
 
-/** The same path for every way in which a walk may reach it. */
+/** The real path, however the file was reached. */
 const real = (path: string): string => join(realpathSync(dirname(path)), basename(path));
 
-/** Notes what is written and what is synced: whatever is left is lost with the machine. */
+/** Records what is written and what is synced; a power failure loses the rest. */
 export class RecordingDisk {
-  /** Folders with an entry that is not durable, temp files aside. */
+  /** Folders with entries that are not durable, except temp files. */
   private readonly folders = new Set<string>();
   /** Files with content that is not durable. */
   private readonly files = new Set<string>();
   private readonly faults: string[] = [];
-  /** Files and folders that were synced, in order. */
+  /** Synced files and folders, in order. */
   readonly synced: string[] = [];
 
-  /** What a power failure would take, or would have taken at some moment; a test expects nothing. */
+  /** What a power failure would lose now, or would have lost at some time. */
   get lost(): string[] {
     return [...this.faults, ...this.folders, ...this.files];
   }

@@ -25,7 +25,7 @@ describe('a create path [CREATE-2]', () => {
     [' leading/ space', [' leading', ' space']],
     ['a'.repeat(255), ['a'.repeat(255)]],
     ['~/x', ['~', 'x']],
-  ])('%j is split into its components, nothing else changed', (path, components) => {
+  ])('%j is split into its components without other changes', (path, components) => {
     expect(splitRelativePath(path)).toEqual(components);
   });
 
@@ -50,7 +50,7 @@ describe('a create path [CREATE-2]', () => {
     ['ending a component with a dot or a space', ['a.', 'a ', 'a./b', 'a /b', 'a/...', 'x. .']],
     ['an alternate stream', ['a:b', 'a.txt::$DATA', 'dir/a:$i30/b']],
     ['too long', ['a'.repeat(256), 'ä'.repeat(128), 'a/'.repeat(512) + 'b']],
-  ])('that is %s is InvalidPath', (_what, paths) => {
+  ])('that is %s is rejected', (_what, paths) => {
     for (const path of paths) expect([path, refusalOf(path)]).toEqual([path, 'InvalidPath']);
   });
 
@@ -63,16 +63,16 @@ describe('a create path [CREATE-2]', () => {
     'GIT~1/config',
     'a/git~2',
     '.ｇit',
-  ])('that leads into .git in some file system is InvalidPath: %j', (path) => {
+  ])('that some file system resolves into .git is rejected: %j', (path) => {
     expect(refusalOf(path)).toBe('InvalidPath');
   });
 
-  it('may name what only looks a bit like .git', () => {
+  it('may resemble .git', () => {
     expect(['.gitkeep', 'git', 'legit', '.git2', 'git~x'].filter(isGitFolder)).toEqual([]);
     expect(isGitFolder('.git. . ')).toBe(true);
   });
 
-  it('is refused in words that tell what to give instead', () => {
+  it('is rejected with advice', () => {
     expect(() => splitRelativePath('/usr/x')).toThrow(
       'The path is absolute; give one relative to the workspace.',
     );

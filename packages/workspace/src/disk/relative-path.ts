@@ -1,21 +1,22 @@
 import { bytesOf } from './utf8.js';
 import { WorkspaceFault } from './workspace-fault.js';
 
-/** Longest path, and longest name in one, that the Cloud and most disks take. */
+/** The longest path and name that the Cloud and most disks accept. */
 export const MAX_PATH_CHARS = 1024;
 export const MAX_COMPONENT_BYTES = 255;
 
-/** Names that Windows gives to devices, in every folder and with any extension; refused on every system. */
+/** Device names of Windows. They are rejected on every system, in every folder and with any extension. */
 const DEVICE_NAME = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/;
-/** Characters that HFS+ ignores in a name, so that `.g\u200cit` opens `.git` there (CVE-2014-9390). */
+/** HFS+ ignores these characters in names, so `.g\u200cit` opens `.git` there (CVE-2014-9390). */
 const IGNORED_BY_FILE_SYSTEMS = /\p{Default_Ignorable_Code_Point}/gu;
-/** They make a path read as another one in the preview that a person approves. */
+/** These characters make a path read differently in the preview that the user approves. */
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/u;
 
 /**
- * Checks a create path without touching the disk and splits it into components [CREATE-2]: separators become
- * `/`, `.` and doubled slashes go, nothing else is changed. The rules are those of every system at once, so that what
- * one client accepts the next one does too. `isRoot` tells whether the first component names a connected folder.
+ * Checks a create path without touching the disk and splits it into components [CREATE-2]. Separators become `/`; `.`
+ * and doubled slashes are removed. The rules of all systems apply on each system, so that a path that one client
+ * accepts works on all.
+ * @param isRoot tells whether the first component names a connected folder
  * @throws WorkspaceFault InvalidPath
  */
 export function splitRelativePath(given: string, isRoot?: (name: string) => boolean): string[] {
@@ -26,7 +27,7 @@ export function splitRelativePath(given: string, isRoot?: (name: string) => bool
     .filter((component) => component !== '' && component !== '.');
   if (components.length === 0) throw new WorkspaceFault('InvalidPath', 'The path does not name a file.');
   for (const [at, component] of components.entries()) {
-    // A connected folder may have any name, as a path that begins with it makes nothing of that name.
+    // A connected folder may have any name, because the path does not create it.
     if (at === 0 && isRoot?.(component) && !isGitFolder(component)) continue;
     const reason = componentFault(component);
     if (reason) throw new WorkspaceFault('InvalidPath', reason);
@@ -34,7 +35,7 @@ export function splitRelativePath(given: string, isRoot?: (name: string) => bool
   return components;
 }
 
-/** The path with `/` for every separator: how results show a path that was refused. */
+/** Replaces each separator by `/`; used to show a rejected path in a result. */
 export function toForwardSlashes(given: string): string {
   return given.replaceAll('\\', '/');
 }
@@ -72,7 +73,9 @@ function isDeviceName(component: string): boolean {
   return DEVICE_NAME.test(stem);
 }
 
-/** Whether some file system would take the name for `.git`: case, ignorable characters, wide forms, NTFS short names. */
+/**
+ * Whether some file system treats the name as `.git`: other case, ignorable characters, wide forms, NTFS short names.
+ */
 export function isGitFolder(component: string): boolean {
   const folded = component
     .replace(IGNORED_BY_FILE_SYSTEMS, '')

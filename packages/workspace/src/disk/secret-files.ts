@@ -2,18 +2,16 @@ import { foldCase } from '@patchbay/protocol';
 import ignore from 'ignore';
 
 /**
- * What a project usually keeps to itself, whether .gitignore says so or not: as of what scanners of repositories look
- * for by name. Patterns as in .gitignore; a later one that begins with `!` takes back.
+ * Files that usually hold secrets, from the names that secret scanners look for. Patterns as in .gitignore; a later
+ * pattern with `!` takes a name out again.
  */
 const SECRETS = [
-  // Settings with credentials, and the templates of them that are meant to be shared.
+  // Settings with credentials, except templates that are meant to be shared.
   ...['.env*', '*.env', '!.env*.example', '!.env*.sample', '!.env*.template', '!.env*.dist'],
   ...['!example.env', '!sample.env', '!template.env'],
-  // Private keys and key stores.
   ...['id_rsa*', 'id_dsa*', 'id_ecdsa*', 'id_ed25519*', '*.pem', '*.key', '*.ppk', '*.p8', '*.p12', '*.pfx'],
   ...['*.pkcs12', '*.keystore', '*.jks', '*.kdb', '*.kdbx', '*.keychain*', '*.agilekeychain', '*.keytab'],
   ...['*.ovpn', 'secring.*', '.ssh/', '.gnupg/'],
-  // Logins of tools.
   ...['.netrc', '_netrc', '.npmrc', '.yarnrc.yml', '.pypirc', '.git-credentials', '.htpasswd', '.pgpass'],
   ...['.my.cnf', '.s3cfg', '.dockercfg', '.docker/config.json', '.aws/', '.azure/', '.kube/', '.boto'],
   ...[
@@ -25,28 +23,27 @@ const SECRETS = [
     '.vault-token',
   ],
   ...['application_default_credentials.json', 'credentials.tfrc.json', '*.tfstate', '*.tfstate.backup'],
-  // Histories of shells.
   ...['.bash_history', '.zsh_history', '.psql_history', '.mysql_history'],
 ];
 
-/** Something that each of these names has in it, for the many paths that are plainly none of them. */
+/** A cheap first test. It matches a part of each name above, so that most paths skip the slow patterns. */
 const HINT =
   /\.env|id_(?:rsa|dsa|ecdsa|ed25519)|\.(?:pem|key|ppk|p8|p12|pfx|pkcs12|jks|kdb|tfstate|ovpn|agile)|secring|\.ssh|\.gnupg|netrc|\.npmrc|\.yarnrc|\.pypirc|\.git-c|\.htpass|\.pgpass|\.my\.cnf|\.s3cfg|\.docker|\.aws|\.azure|\.kube|\.boto|\.config|\.gem\/|\.cargo|\.terraform|\.vault|credentials|_history/;
 
 /**
- * Files that hold secrets as a rule, by their names: what the folder has of them goes nowhere by itself, neither with a
- * push nor to a model that asks to read it, unless the person has said so.
+ * Files that usually hold secrets, by name. Their content is neither pushed nor given to a model unless the user
+ * allows it.
  */
 export class SecretFiles {
   private readonly secrets = ignore().add(SECRETS);
   private readonly included: ReturnType<typeof ignore> | null;
 
-  /** @param included patterns, as in .gitignore, of those that are meant to be sent all the same */
+  /** @param included .gitignore patterns of files that may be sent although they match */
   constructor(included: readonly string[] = []) {
     this.included = included.length > 0 ? ignore().add([...included]) : null;
   }
 
-  /** Whether the file at a relative path, with forward slashes, is kept out. Case makes no difference. */
+  /** Whether the file must stay local. `path` is relative with forward slashes; case does not matter. */
   keepsOut(path: string): boolean {
     const folded = foldCase(path);
     if (!HINT.test(folded) || !ignore.isPathValid(folded)) return false;
@@ -54,5 +51,5 @@ export class SecretFiles {
   }
 }
 
-/** Where a client says nothing else: all that may be one. */
+/** The default: no file that may hold secrets is sent. */
 export const ALL_SECRETS = new SecretFiles();

@@ -13,7 +13,7 @@ describe('serverDataIn', () => {
     await writeFile(join(root, path), '');
   };
 
-  it('finds the data of every server, in the folder itself and in those below it', async () => {
+  it('finds the data of all servers in the folders and below', async () => {
     await put('.patchbay/patchbay.db');
     await put('services/relay/data/patchbay.db');
     await put('src/main.ts');
@@ -23,7 +23,7 @@ describe('serverDataIn', () => {
     expect(await serverDataIn([join(root, '.patchbay')])).toEqual([join(root, '.patchbay')]);
   });
 
-  it('looks neither far down, nor into what others installed, nor through links', async () => {
+  it('does not search deep folders, dependencies or links', async () => {
     await put('1/2/3/4/patchbay.db');
     await put('node_modules/patchbay.db');
     await put('.git/patchbay.db');
@@ -31,7 +31,7 @@ describe('serverDataIn', () => {
     expect(await serverDataIn([root])).toEqual([]);
   });
 
-  it('finds nothing in a folder that cannot be read', async () => {
+  it('ignores a folder that cannot be read', async () => {
     expect(await serverDataIn([join(root, 'missing')])).toEqual([]);
   });
 });

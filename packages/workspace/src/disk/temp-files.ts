@@ -4,7 +4,7 @@ import { realFileSystem } from './file-system.js';
 import { openDirectory } from './open-directory.js';
 import type { WorkspaceContext } from './workspace-context.js';
 
-/** Removes what a killed write left behind. Idempotent; what cannot be removed is left. */
+/** Removes the temp files of a killed write. Files that cannot be removed stay. */
 export async function removeTempFiles(
   context: WorkspaceContext,
   intents: readonly WriteIntent[],

@@ -1,7 +1,7 @@
-/* Texts and their bytes by what Node and a page both have. */
+/* UTF-8 conversion with functions that exist in Node and in browsers. */
 
 const encoder = new TextEncoder();
-// A byte order mark is part of the text.
+// Keeps a byte order mark, which is part of the text.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export function bytesOf(text: string): Uint8Array {

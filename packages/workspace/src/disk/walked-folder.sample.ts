@@ -5,9 +5,9 @@ import { basename, join } from 'node:path';
 import { type FileSystem, realFileSystem } from './file-system.js';
 import { WorkspaceRoots } from './workspace-roots.js';
 
-/* A folder for tests of what writes into it; no part of the build. */
+/* A folder for tests of writes; not part of the build. */
 
-/** Both ways to walk a folder. */
+/** Both ways to open a folder. */
 export const WALKS: [how: string, hasHandlePaths: boolean][] = [
   ['by descriptors', true],
   ['by paths', false],
@@ -15,7 +15,7 @@ export const WALKS: [how: string, hasHandlePaths: boolean][] = [
 export const errno = (code: string) => Object.assign(new Error(`${code}: /secret/path`), { code });
 export const isTemp = (path: string) => basename(path).startsWith('.patchbay-');
 
-/** A connected folder that is walked one way, and what lies around it. */
+/** A connected folder that is opened in one of both ways, inside an outer folder. */
 export class WalkedFolder {
   readonly fs: FileSystem;
   base!: string;

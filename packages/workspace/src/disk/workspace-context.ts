@@ -8,10 +8,10 @@ export interface WorkspaceContext {
   readonly roots: WorkspaceRoots;
   /** Most bytes that a file may have; default 8 MiB. */
   readonly maxFileBytes?: number;
-  /** What keeps the folders and the Cloud in step; without it a tool uploads what it writes, and knows of nothing else. */
+  /** Keeps the folders in sync with the Cloud. Without it, the tools upload what they write and nothing else. */
   readonly ledger?: FolderLedger;
-  /** Whose content goes nowhere by itself; where it is left out, whatever holds secrets as a rule. */
+  /** Files whose content must stay local; defaults to all that usually hold secrets. */
   readonly secrets?: SecretFiles;
-  /** For tests. */
+  /** Replaced in tests. */
   readonly fs?: FileSystem;
 }

@@ -1,8 +1,8 @@
 import type { CreateFileErrorCode } from '@patchbay/protocol';
 
 /**
- * An expected failure on the user's disk. `code` is one of a create [CREATE-4]; `message` is fit for the LLM:
- * it holds no absolute path and no errno. What the system said is in `cause`.
+ * An expected failure on the user's disk. `code` is an error code of a create [CREATE-4]. `message` is safe for the
+ * LLM: no absolute path, no errno. `cause` has the system error.
  */
 export class WorkspaceFault extends Error {
   constructor(
@@ -15,14 +15,14 @@ export class WorkspaceFault extends Error {
   }
 }
 
-/** The root itself is not there: that says nothing of what was in it. */
-export class RootGone extends WorkspaceFault {
+/** The root folder is missing. This does not mean that its files were deleted. */
+export class RootMissing extends WorkspaceFault {
   constructor() {
     super('DirectoryCreateFailed', 'The workspace folder is gone.');
   }
 }
 
-/** The errno name of a system error, such as `ENOENT`; null of anything else. */
+/** The errno name of a system error, such as `ENOENT`; null for other errors. */
 export function errnoOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : null;
@@ -46,12 +46,12 @@ const REASONS: Readonly<Record<string, string>> = {
   ETXTBSY: 'it is a program that is running. End it, then try again',
 };
 
-/** Windows says these of a file that another program has open, other systems of one that is protected. */
+/** Windows reports EPERM and EACCES for a file that another program has open, other systems for a protected file. */
 const PROTECTED =
   'another program has it open, or it or its folder is protected. Close it there, or allow writing, then try again';
 const RENAME_REASONS = { ...REASONS, EPERM: PROTECTED, EACCES: PROTECTED };
 
-/** A fault whose message is `<what>: <why, in words>.` */
+/** Builds a fault with the message `<what>: <reason>`. Rethrows errors that are not system errors. */
 export function diskFault(
   code: CreateFileErrorCode,
   what: string,
@@ -64,16 +64,16 @@ export function diskFault(
   return new WorkspaceFault(code, `${what}: ${reasons[errno] ?? 'the system refused it'}.`, error);
 }
 
-/** The same where another file was to take the place or the name of a file, and says what a person can do about it. */
+/** The same for a failed rename over a file; the message says what the user can do. */
 export function renameFault(what: string, error: unknown): WorkspaceFault {
   return diskFault('WriteFailed', what, error, RENAME_REASONS);
 }
 
-/** What a result says of a file that has lost what it had beside its text and mode. */
+/** Added to the result if extended attributes or the access control list were lost. */
 export const ATTRIBUTES_LOST =
-  'Its extended attributes and access control list could not be kept; its group may do no more with it than everybody else.';
+  'Its extended attributes and access control list could not be kept; its group has only the permissions of other users.';
 
-/** What a create without overwrite meets; `cause` is what the system said, if it was asked. */
+/** A create without overwrite found a file. `cause` is the system error, if there is one. */
 export function fileExists(cause?: unknown): WorkspaceFault {
   return new WorkspaceFault(
     'FileExists',

@@ -14,15 +14,15 @@ describe('workspace roots', () => {
   });
   afterEach(() => rm(base, { recursive: true, force: true }));
 
-  it('take the name of the folder, which a path may leave out while there is one [CREATE-2]', async () => {
+  it("take the folder's name, which paths may omit with a single root [CREATE-2]", async () => {
     const roots = await WorkspaceRoots.open([{ directory: join(base, 'Api') }]);
     expect(roots.all).toEqual([{ name: 'Api', directory: join(base, 'Api') }]);
     const located = { segments: ['src', 'a.ts'], path: 'Api/src/a.ts' };
-    expect(roots.locate('src\\a.ts')).toMatchObject({ ...located, asked: 'src/a.ts' });
-    expect(roots.locate('api/src/a.ts')).toMatchObject({ ...located, asked: 'Api/src/a.ts' });
+    expect(roots.locate('src\\a.ts')).toMatchObject({ ...located, requested: 'src/a.ts' });
+    expect(roots.locate('api/src/a.ts')).toMatchObject({ ...located, requested: 'Api/src/a.ts' });
   });
 
-  it('are meant by a first component that names them, whatever lies in them [CREATE-2]', async () => {
+  it('are selected by a first component with their name, whatever they contain [CREATE-2]', async () => {
     const roots = await WorkspaceRoots.open([{ directory: join(base, 'Api') }]);
     await mkdir(join(base, 'Api', 'Api'));
     expect(roots.locate('Api/a.ts').segments).toEqual(['a.ts']);
@@ -30,7 +30,7 @@ describe('workspace roots', () => {
     expect(() => roots.locate('api')).toThrow('names the workspace folder Api');
   });
 
-  it('may have names that no file may have, except that of git’s folder [CREATE-2]', async () => {
+  it('may have names that files may not have, except .git [CREATE-2]', async () => {
     for (const name of ['aux', 'Con', 'nul.d', 'notes:old', 'dot.']) {
       const roots = await WorkspaceRoots.open([{ directory: join(base, 'web'), name }]);
       expect(roots.locate(`${name}/a.ts`)).toMatchObject({ segments: ['a.ts'], path: `${name}/a.ts` });
@@ -42,7 +42,7 @@ describe('workspace roots', () => {
     expect(() => roots.locate('.git/config')).toThrow('.git folder');
   });
 
-  it('are named by the first component where there are several', async () => {
+  it('must be named by the first component if there are several', async () => {
     const roots = await WorkspaceRoots.open([
       { directory: join(base, 'Api') },
       { directory: join(base, 'web'), name: 'front' },
@@ -54,21 +54,21 @@ describe('workspace roots', () => {
     }
   });
 
-  it('follow a link to the root itself once, when they are opened', async () => {
+  it('resolve a link to the root once, when they are opened', async () => {
     await symlink(join(base, 'Api'), join(base, 'link'));
     const roots = await WorkspaceRoots.open([{ directory: join(base, 'link') }]);
     expect(roots.all[0]).toEqual({ name: 'Api', directory: join(base, 'Api') });
   });
 
-  it('keep every path out of a reserved folder, such as the home of Patchbay', async () => {
+  it('reject each path into a reserved folder', async () => {
     const roots = await WorkspaceRoots.open([{ directory: base }], [join(base, 'web')]);
     for (const path of ['web', 'web/x', 'WEB/credentials']) {
       expect(() => roots.locate(path)).toThrow("Patchbay's own folder");
     }
-    expect(roots.locate('web2/x').asked).toBe('web2/x');
+    expect(roots.locate('web2/x').requested).toBe('web2/x');
   });
 
-  it('are refused where one is missing, is a file, has no usable name, or two share a name', async () => {
+  it('are rejected if one is missing, is a file, has an invalid name, or two share a name', async () => {
     await writeFile(join(base, 'file'), '');
     await mkdir(join(base, 'web', 'api'));
     await expect(WorkspaceRoots.open([])).rejects.toThrow('No workspace folder');

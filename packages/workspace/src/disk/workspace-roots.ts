@@ -7,7 +7,7 @@ import type { LocatedPath, WorkspaceRoot } from './located-path.js';
 import { splitRelativePath } from './relative-path.js';
 import { WorkspaceFault } from './workspace-fault.js';
 
-/** The folders that a client has connected; one or several, each name once (case aside). */
+/** The connected folders of a client. Names are unique, ignoring case. */
 export class WorkspaceRoots {
   private constructor(
     readonly all: readonly WorkspaceRoot[],
@@ -15,9 +15,9 @@ export class WorkspaceRoots {
   ) {}
 
   /**
-   * Opens the folders. A name defaults to the folder's own. No path leads into a `reserved` folder: give PATCHBAY_HOME,
-   * which lies in the workspace of someone who connects their home folder, and holds credentials.
-   * @throws Error, its message meant for the terminal, where a folder is missing, is no folder, or a name occurs twice.
+   * Opens the folders. A name defaults to the folder's own. No path may lead into a `reserved` folder: pass
+   * PATCHBAY_HOME, which holds credentials and may lie inside a connected folder.
+   * @throws Error with a message for the terminal if a folder is missing, is not a folder, or two have the same name
    */
   static async open(
     folders: readonly { directory: string; name?: string }[],
@@ -27,10 +27,10 @@ export class WorkspaceRoots {
     const roots = await Promise.all(folders.map(openRoot));
     const seen = new Map<string, WorkspaceRoot>();
     for (const root of roots) {
-      const twin = seen.get(foldCase(root.name));
-      if (twin) {
+      const other = seen.get(foldCase(root.name));
+      if (other) {
         throw new Error(
-          `Two workspace folders have the name "${root.name}": ${twin.directory} and ${root.directory}. Name one.`,
+          `Two workspace folders have the name "${root.name}": ${other.directory} and ${root.directory}. Name one.`,
         );
       }
       seen.set(foldCase(root.name), root);
@@ -39,8 +39,8 @@ export class WorkspaceRoots {
   }
 
   /**
-   * Checks a path lexically and finds its root [CREATE-2]. A first component that names a root is that root, in whatever
-   * case; where there is one root only, a path that does not name it is taken to lie below it. Touches no disk.
+   * Checks a path lexically and finds its root [CREATE-2]. A first component that names a root, in any case, selects
+   * it. With a single root, other paths are relative to it. Does not touch the disk.
    * @throws WorkspaceFault InvalidPath
    */
   locate(path: string): LocatedPath {
@@ -63,7 +63,7 @@ export class WorkspaceRoots {
   }
 
   /**
-   * The same for a path below a root that is known.
+   * The same for a path below a known root.
    * @throws WorkspaceFault InvalidPath
    */
   locateIn(root: WorkspaceRoot, path: string): LocatedPath {
@@ -71,17 +71,17 @@ export class WorkspaceRoots {
     return this.below(root, segments, [root.name, ...segments].join('/'));
   }
 
-  /** The root of a docPath's first component; undefined where none has that name. */
+  /** The root of a docPath's first component; undefined if there is none. */
   named(docPath: string): WorkspaceRoot | undefined {
     return this.all.find(({ name }) => foldCase(name) === docPath);
   }
 
-  private below(root: WorkspaceRoot, segments: readonly string[], asked: string): LocatedPath {
+  private below(root: WorkspaceRoot, segments: readonly string[], requested: string): LocatedPath {
     const target = foldCase(join(root.directory, ...segments)) + sep;
     if (this.reserved.some((prefix) => target.startsWith(prefix))) {
       throw new WorkspaceFault('InvalidPath', "The path leads into Patchbay's own folder.");
     }
-    return { root, segments, path: [root.name, ...segments].join('/'), asked };
+    return { root, segments, path: [root.name, ...segments].join('/'), requested };
   }
 }
 

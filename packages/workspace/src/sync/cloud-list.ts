@@ -1,8 +1,8 @@
 import { type CloudFile, foldCase, unfoldableFault } from '@patchbay/protocol';
 import { type FolderSync, rootOf } from './folder-sync.js';
 
-/** Whether a path and a docPath that a server gave are of one file, and that lies in the folder. */
-export function isOfFolder(
+/** Whether a path and docPath from a server name the same file, and it belongs to the folder. */
+export function belongsToFolder(
   folder: Pick<FolderSync, 'roots'>,
   { path, docPath }: Pick<CloudFile, 'path' | 'docPath'>,
 ): boolean {
@@ -10,15 +10,15 @@ export function isOfFolder(
   return foldCase(path.slice(1)) === docPath && docPath.startsWith(prefixOf(folder));
 }
 
-/** The folder's files, as the Cloud lists them. What is not of the folder, or of two files, is passed by and told. */
+/** Lists the folder's Cloud files. Entries whose path and docPath disagree are passed to `onOdd`. */
 export async function* cloudFilesOf(
   folder: Pick<FolderSync, 'roots' | 'files'>,
   signal?: AbortSignal,
-  onOdd: (file: CloudFile) => void = () => undefined,
+  onInconsistent: (file: CloudFile) => void = () => undefined,
 ): AsyncGenerator<CloudFile> {
   for await (const file of folder.files.list({ prefix: prefixOf(folder), ...(signal && { signal }) })) {
-    if (isOfFolder(folder, file)) yield file;
-    else onOdd(file);
+    if (belongsToFolder(folder, file)) yield file;
+    else onInconsistent(file);
   }
 }
 

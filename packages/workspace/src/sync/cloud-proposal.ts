@@ -6,7 +6,7 @@ import type { Difference } from './differences.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { readWhole } from './read-file.js';
 
-/** What taking over the Cloud's text would do to the file here, for the person who decides. */
+/** Shows the user what the Cloud's content would change in the local file. */
 export async function cloudProposal(
   sync: Pick<FolderSync, 'files' | 'roots' | 'maxFileBytes'>,
   { path, remote }: Difference,

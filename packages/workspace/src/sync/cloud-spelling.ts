@@ -2,7 +2,7 @@ import type { FolderState } from './folder-state.js';
 import { belowRoot } from './folder-sync.js';
 import type { Names } from './state-line.js';
 
-/** How the files of a folder are spelt in the Cloud, where they lie in folders that are spelt otherwise there. */
+/** The Cloud's spelling of folders, where it differs from the local one. */
 export class CloudSpelling {
   private readonly folders = new Map<string, string>();
 
@@ -10,10 +10,10 @@ export class CloudSpelling {
     private readonly rootName: string,
     state: Pick<FolderState, 'spellings'>,
   ) {
-    for (const { here, there } of state.spellings) this.addFolders(here, there);
+    for (const { localPath, cloudPath } of state.spellings) this.addFolders(localPath, cloudPath);
   }
 
-  /** Cloud path of a file that the Cloud does not have yet. */
+  /** The Cloud path for a new file. */
   pathOf(path: string): string {
     for (let at = path.lastIndexOf('/'); at !== -1; at = path.lastIndexOf('/', at - 1)) {
       const folder = this.folders.get(path.slice(0, at));
@@ -22,20 +22,20 @@ export class CloudSpelling {
     return `/${this.rootName}/${path}`;
   }
 
-  private addFolders(here: string, there: string): void {
-    let [at, cloudAt] = [here.lastIndexOf('/'), there.lastIndexOf('/')];
+  private addFolders(localPath: string, cloudPath: string): void {
+    let [at, cloudAt] = [localPath.lastIndexOf('/'), cloudPath.lastIndexOf('/')];
     while (at > 0) {
-      this.folders.set(here.slice(0, at), there.slice(0, cloudAt));
-      [at, cloudAt] = [here.lastIndexOf('/', at - 1), there.lastIndexOf('/', cloudAt - 1)];
+      this.folders.set(localPath.slice(0, at), cloudPath.slice(0, cloudAt));
+      [at, cloudAt] = [localPath.lastIndexOf('/', at - 1), cloudPath.lastIndexOf('/', cloudAt - 1)];
     }
   }
 }
 
 /**
- * The path that another gets when the path it stands for changes its spelling from `before` to `after`: what has not
- * changed of that stays as it is spelt. All of them have as many parts.
+ * Applies the components that differ between `before` and `after` to `path`; its other components keep their spelling.
+ * All three have equally many components.
  */
-function followed(path: string, before: string, after: string): string {
+function applySpelling(path: string, before: string, after: string): string {
   const [was, is] = [before.split('/'), after.split('/')];
   return path
     .split('/')
@@ -43,34 +43,34 @@ function followed(path: string, before: string, after: string): string {
     .join('/');
 }
 
-/** Cloud path of a file that has become `path` here, and was `names`. */
-export function renamedThere(path: string, { here, there }: Names): string {
-  const root = there.slice(0, there.indexOf('/', 1) + 1);
-  return root + followed(there.slice(root.length), here, path);
+/** The Cloud path of a file that was renamed locally to `path`. */
+export function renamedInCloud(path: string, { localPath, cloudPath }: Names): string {
+  const root = cloudPath.slice(0, cloudPath.indexOf('/', 1) + 1);
+  return root + applySpelling(cloudPath.slice(root.length), localPath, path);
 }
 
-/** Relative path that a file should have which is `path` here and has become `there` in the Cloud. */
-export function renamedHere(path: string, there: string, names: Names): string {
-  return followed(path, belowRoot(names.there.slice(1)), belowRoot(there.slice(1)));
+/** The relative path that a local file should have after it was renamed to `cloudPath` in the Cloud. */
+export function renamedLocally(path: string, cloudPath: string, names: Names): string {
+  return applySpelling(path, belowRoot(names.cloudPath.slice(1)), belowRoot(cloudPath.slice(1)));
 }
 
-/** Whether two Cloud paths are the same below their folder, which may be spelt otherwise. */
-export function isSameName(one: string, other: string): boolean {
+/** Whether two Cloud paths are the same below their root folder, whose spelling may differ. */
+export function isSameCloudPath(one: string, other: string): boolean {
   return belowRoot(one.slice(1)) === belowRoot(other.slice(1));
 }
 
-/** Which side has renamed a file by case since both had `names`. */
-export type Renaming = 'none' | 'here' | 'there' | 'both';
+/** The side that has renamed a file by case since both had `names`. */
+export type Renaming = 'none' | 'local' | 'cloud' | 'both';
 
-/** @param here relative path on the disk @param there Cloud path */
-export function renamingOf(here: string, there: string, names: Names): Renaming {
-  if (isNamed(here, there)) return 'none';
-  if (isSameName(there, names.there)) return here === names.here ? 'none' : 'here';
-  if (here === renamedHere(names.here, there, names)) return 'none';
-  return here === names.here ? 'there' : 'both';
+/** @param localPath relative local path @param cloudPath Cloud path */
+export function renamingOf(localPath: string, cloudPath: string, names: Names): Renaming {
+  if (isSpelledAlike(localPath, cloudPath)) return 'none';
+  if (isSameCloudPath(cloudPath, names.cloudPath)) return localPath === names.localPath ? 'none' : 'local';
+  if (localPath === renamedLocally(names.localPath, cloudPath, names)) return 'none';
+  return localPath === names.localPath ? 'cloud' : 'both';
 }
 
-/** Whether the Cloud spells a file as it is spelt here; it has no Unicode form but NFC. */
-export function isNamed(here: string, there: string): boolean {
-  return here.normalize('NFC') === belowRoot(there.slice(1));
+/** Whether both sides spell a file alike. The Cloud stores names in NFC only. */
+export function isSpelledAlike(localPath: string, cloudPath: string): boolean {
+  return localPath.normalize('NFC') === belowRoot(cloudPath.slice(1));
 }

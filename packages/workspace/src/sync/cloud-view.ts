@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { ChangedFile } from '@patchbay/protocol';
 import { PatchbayError } from '@patchbay/client';
 import { hiddenDocPaths } from '../visible/hidden-doc-paths.js';
-import { cloudFilesOf, isOfFolder } from './cloud-list.js';
-import { isSameName, renamingOf } from './cloud-spelling.js';
+import { cloudFilesOf, belongsToFolder } from './cloud-list.js';
+import { isSameCloudPath, renamingOf } from './cloud-spelling.js';
 import { compare } from './compare.js';
 import type { Difference, Differences } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
@@ -14,13 +14,13 @@ import type { FolderState } from './folder-state.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { readWhole } from './read-file.js';
 
-const FILES_A_TURN = 64;
+const FILES_PER_TURN = 64;
 
-/** Whether the Cloud has just what both sides last had. */
-function isKnown(state: FolderState, file: ChangedFile): boolean {
+/** Whether the Cloud's version is the base. */
+function isBase(state: FolderState, file: ChangedFile): boolean {
   const { docPath, path, sha256 } = file;
   if (state.baseOf(docPath) !== sha256) return false;
-  return sha256 === null || (isSameName(state.cloudPathOf(docPath), path) && isMode(state, file));
+  return sha256 === null || (isSameCloudPath(state.cloudPathOf(docPath), path) && isMode(state, file));
 }
 
 function isMode(
@@ -30,84 +30,87 @@ function isMode(
   return !KNOWS_EXECUTABLE || isExecutable === undefined || isExecutable === state.wasExecutable(docPath);
 }
 
-type Seen = Pick<FolderSync, 'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'>;
+type CheckedFolder = Pick<FolderSync, 'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'>;
 
-/** Finds out what the Cloud has of a folder's files that the folder does not have. Changes neither. */
+/** Finds the Cloud's changes that the folder does not have. Changes neither side. */
 export class CloudView {
   constructor(
-    private readonly seen: Seen,
+    private readonly folder: CheckedFolder,
     private readonly differences: Differences,
     private readonly onDifference: (difference: Difference) => void,
   ) {}
 
-  /** Compares every file that the Cloud has, and every one that it had. */
-  async look(signal: AbortSignal): Promise<void> {
-    const { state } = this.seen;
+  /** Compares each file that the Cloud has or had. */
+  async compareAll(signal: AbortSignal): Promise<void> {
+    const { state } = this.folder;
     state.refresh();
-    // What has moved on while the Cloud was listed is not judged by what was listed before.
+    // Files whose base changes while the Cloud is listed are skipped: the listing is outdated for them.
     const bases = new Map(state.bases());
-    const there = new Set<string>();
+    const listed = new Set<string>();
     const others: ChangedFile[] = [];
-    for await (const { docPath, path, sha256, isExecutable } of cloudFilesOf(this.seen, signal)) {
-      there.add(docPath);
+    for await (const { docPath, path, sha256, isExecutable } of cloudFilesOf(this.folder, signal)) {
+      listed.add(docPath);
       others.push({ docPath, path, sha256, ...(isExecutable !== undefined && { isExecutable }) });
     }
     for (const docPath of bases.keys()) {
-      if (!there.has(docPath)) others.push({ docPath, path: `/${docPath}`, sha256: null });
+      if (!listed.has(docPath)) others.push({ docPath, path: `/${docPath}`, sha256: null });
     }
-    const isAsListed = ({ docPath }: ChangedFile): boolean =>
+    const isBaseUnchanged = ({ docPath }: ChangedFile): boolean =>
       state.baseOf(docPath) === (bases.get(docPath) ?? null);
-    await this.judgeSeen(others, isAsListed);
+    await this.compareVisible(others, isBaseUnchanged);
     await state.save();
   }
 
-  /** The same for files that are said to have changed: what they are now is asked, as what was said may be old. */
-  async judgeAll(files: readonly ChangedFile[]): Promise<void> {
-    const { state } = this.seen;
+  /**
+   * The same for files that were reported as changed. Their current state is requested, because the report may be
+   * outdated.
+   */
+  async compareFiles(files: readonly ChangedFile[]): Promise<void> {
+    const { state } = this.folder;
     state.refresh();
     const others: ChangedFile[] = [];
     for (const file of files) {
-      if (!isOfFolder(this.seen, file)) continue;
+      if (!belongsToFolder(this.folder, file)) continue;
       const isKnown = state.baseOf(file.docPath) === file.sha256;
       others.push(isKnown ? file : { ...file, sha256: await this.headOf(file) });
     }
-    await this.judgeSeen(others);
+    await this.compareVisible(others);
     await state.save();
   }
 
-  /** Drops what is known of files that are left out by now. */
+  /** Drops the differences of files that are hidden now. */
   async dropHidden(): Promise<void> {
-    const hidden = await hiddenDocPaths(this.seen, this.differences.docPaths);
+    const hidden = await hiddenDocPaths(this.folder, this.differences.docPaths);
     for (const docPath of hidden.keys()) this.differences.drop(docPath);
   }
 
-  /** Of what may not be seen, nothing is said, and nothing is compared. */
-  private async judgeSeen(
+  /** Hidden files are neither compared nor reported. */
+  private async compareVisible(
     files: readonly ChangedFile[],
-    isOpen: (file: ChangedFile) => boolean = () => true,
+    shouldCompare: (file: ChangedFile) => boolean = () => true,
   ): Promise<void> {
-    const { roots, state } = this.seen;
+    const { roots, state } = this.folder;
     const changed: ChangedFile[] = [];
     for (const file of files) {
-      if (isKnown(state, file)) this.differences.drop(file.docPath);
+      if (isBase(state, file)) this.differences.drop(file.docPath);
       else changed.push(file);
     }
     const hidden = await hiddenDocPaths(
-      this.seen,
+      this.folder,
       changed.map(({ docPath }) => docPath),
     );
     const finder = new DiskFinder(roots);
     for (const [at, file] of changed.entries()) {
-      if ((at + 1) % FILES_A_TURN === 0) await setImmediate();
+      if ((at + 1) % FILES_PER_TURN === 0) await setImmediate();
       if (hidden.has(file.docPath)) this.differences.drop(file.docPath);
-      else if (isOpen(file)) await this.judge(file, finder);
+      else if (shouldCompare(file)) await this.compareFile(file, finder);
     }
   }
 
-  /** sha256 of what the Cloud has now; null where it has nothing. */
+  /** sha256 of the Cloud's current content; null if it has none. */
   private async headOf({ docPath, sha256 }: ChangedFile): Promise<string | null> {
     try {
-      const other = await this.seen.files.read(docPath, sha256 === null ? {} : { known: sha256 });
+      const other = await this.folder.files.read(docPath, sha256 === null ? {} : { known: sha256 });
       return other === null ? sha256 : other.sha256;
     } catch (error) {
       if (error instanceof PatchbayError && error.code === 'NOT_FOUND') return null;
@@ -115,21 +118,21 @@ export class CloudView {
     }
   }
 
-  private async judge(file: ChangedFile, finder: DiskFinder): Promise<void> {
+  private async compareFile(file: ChangedFile, finder: DiskFinder): Promise<void> {
     const { docPath, path, sha256: remote, isExecutable } = file;
-    const { state } = this.seen;
-    if (isKnown(state, file)) return this.differences.drop(docPath);
+    const { state } = this.folder;
+    if (isBase(state, file)) return this.differences.drop(docPath);
     const base = state.baseOf(docPath);
     const found = await finder.find(docPath).catch(() => undefined);
     const local = found === null ? null : found === undefined ? undefined : this.contentOf(found);
-    // A name that this system cannot have, one that two files share, and what cannot be read are told by push and pull.
+    // Push and pull report names that this system cannot have, ambiguous names and unreadable files.
     if (found === undefined || local === undefined) return;
     const verdict = compare({ local, base, remote });
     if (verdict === 'same') {
-      // What was never sent or taken has no base, whoever has the same text by chance: a push makes it one.
+      // A file that was never synced has no base, even if both sides have equal content; a push creates one.
       const isOurs = base !== null || (remote !== null && state.isOwn(docPath, remote));
       if (isOurs && found !== null && remote !== null)
-        state.noteSame(docPath, remote, { here: found, there: path });
+        state.noteSame(docPath, remote, { localPath: found, cloudPath: path });
       else if (isOurs) state.noteBase(docPath, remote);
     }
     const mode = isExecutable === undefined ? {} : { isExecutable };
@@ -138,36 +141,36 @@ export class CloudView {
       path: found ?? belowRoot(path.slice(1)),
       base,
       remote,
-      there: path,
+      cloudPath: path,
       ...mode,
     };
-    if (verdict === 'changedThere' || verdict === 'changedOnBoth')
-      return this.onDifference({ ...difference, kind: verdict === 'changedThere' ? 'behind' : 'conflict' });
-    // A text that changed here alone is sent by the next look at the disk.
-    const other = found !== null && remote !== null && base !== null && this.otherThan(found, file);
+    if (verdict === 'changedInCloud' || verdict === 'changedOnBoth')
+      return this.onDifference({ ...difference, kind: verdict === 'changedInCloud' ? 'behind' : 'conflict' });
+    // A local change is sent by the next scan.
+    const other = found !== null && remote !== null && base !== null && this.nonTextDifference(found, file);
     if (other) this.onDifference({ ...difference, ...other });
     else this.differences.drop(docPath);
   }
 
-  /** What is different in the Cloud beside the text; null: nothing. */
-  private otherThan(
+  /** A difference other than the text; null if there is none. */
+  private nonTextDifference(
     path: string,
-    { docPath, path: there, isExecutable }: ChangedFile,
+    { docPath, path: cloudPath, isExecutable }: ChangedFile,
   ): Pick<Difference, 'kind' | 'reason'> | null {
-    const { state, roots } = this.seen;
-    const renaming = renamingOf(path, there, state.namesOf(docPath));
-    const to = `to ${belowRoot(there.slice(1))}`;
-    if (renaming === 'there') return { kind: 'renamed', reason: to };
-    if (renaming === 'both') return { kind: 'renamedOnBoth', reason: `${to} there` };
+    const { state, roots } = this.folder;
+    const renaming = renamingOf(path, cloudPath, state.namesOf(docPath));
+    const to = `to ${belowRoot(cloudPath.slice(1))}`;
+    if (renaming === 'cloud') return { kind: 'renamed', reason: to };
+    if (renaming === 'both') return { kind: 'renamedOnBoth', reason: `in the Cloud ${to}` };
     if (isMode(state, { docPath, isExecutable })) return null;
     const stats = lstatSync(join(rootOf({ roots }).directory, path), { throwIfNoEntry: false });
     if (stats === undefined || isExecutableStamp(stampOf(stats)) === isExecutable) return null;
-    return { kind: 'mode', reason: isExecutable ? 'executable there' : 'not executable there' };
+    return { kind: 'mode', reason: isExecutable ? 'executable' : 'not executable' };
   }
 
-  /** sha256 of what a file holds, null where it is gone; undefined where that cannot be told. */
+  /** sha256 of a file's content, null if it is gone; undefined if it cannot be read. */
   private contentOf(path: string): string | null | undefined {
-    const { roots, maxFileBytes } = this.seen;
+    const { roots, maxFileBytes } = this.folder;
     try {
       return readWhole(join(rootOf({ roots }).directory, path), maxFileBytes)?.sha256;
     } catch (error) {

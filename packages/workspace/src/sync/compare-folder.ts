@@ -3,28 +3,27 @@ import { pullFolder } from './pull.js';
 import { pushFolder } from './push.js';
 import type { Finding, SyncReport } from './sync-report.js';
 
-/** A file that one side has changed since both were the same. */
+/** A file that one side has changed since the last sync. */
 export interface ComparedFile {
-  /** Below the folder. */
   path: string;
   change: 'added' | 'changed' | 'renamed' | 'deleted';
 }
 
-/** In what a folder and the Cloud differ, by which side has changed since both were the same. */
+/** The differences between a folder and the Cloud, by the side that has changed since the last sync. */
 export interface FolderComparison {
-  /** What a push would send, or delete with `--delete`. */
+  /** Files that a push would send, or delete with `--delete`. */
   here: ComparedFile[];
-  /** What a pull would bring, or delete with `--delete`. */
+  /** Files that a pull would write, or delete with `--delete`. */
   inCloud: ComparedFile[];
   /** Changed on both sides. */
   conflicts: Finding[];
-  /** Sent before, and by now of a kind that is never sent. */
+  /** Files that were sent before and are never sent now, such as binary files. */
   unsent: Finding[];
-  /** What could not be compared. */
+  /** Files that could not be compared. */
   faults: Finding[];
 }
 
-/** Compares a folder with the Cloud, as a push and a pull would, and changes neither. */
+/** Compares a folder with the Cloud by dry runs of push and pull. Changes neither side. */
 export async function compareFolder(
   folder: Omit<FolderSync, 'force' | 'delete' | 'dryRun'>,
 ): Promise<FolderComparison> {
@@ -32,14 +31,14 @@ export async function compareFolder(
   const push = await pushFolder(sync);
   const pull = await pullFolder(sync);
   const here = comparedFiles(push);
-  const conflicts = withoutTwins([...push.conflicts, ...pull.conflicts]);
-  const unsent = withoutTwins(push.unsent);
-  const told = new Set([...here, ...conflicts, ...unsent].map(({ path }) => path));
-  const inCloud = comparedFiles(pull).filter(({ path }) => !told.has(path));
-  return { here, inCloud, conflicts, unsent, faults: withoutTwins([...push.faults, ...pull.faults]) };
+  const conflicts = withoutDuplicates([...push.conflicts, ...pull.conflicts]);
+  const unsent = withoutDuplicates(push.unsent);
+  const reported = new Set([...here, ...conflicts, ...unsent].map(({ path }) => path));
+  const inCloud = comparedFiles(pull).filter(({ path }) => !reported.has(path));
+  return { here, inCloud, conflicts, unsent, faults: withoutDuplicates([...push.faults, ...pull.faults]) };
 }
 
-/** Of what a dry run keeps the rest is what the other direction tells of, or what is never sent. */
+/** The other entries of `kept` are reported by the other direction, or are never sent. */
 function comparedFiles({ planned, kept }: SyncReport): ComparedFile[] {
   return [
     ...planned.map(({ path, reason }): ComparedFile => ({
@@ -60,6 +59,6 @@ function changeIn(reason: string): ComparedFile['change'] {
   return reason.startsWith('would be renamed') ? 'renamed' : 'changed';
 }
 
-function withoutTwins(findings: readonly Finding[]): Finding[] {
+function withoutDuplicates(findings: readonly Finding[]): Finding[] {
   return [...new Map(findings.map(({ path, reason }) => [path, { path, reason }])).values()];
 }

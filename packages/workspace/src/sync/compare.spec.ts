@@ -7,22 +7,25 @@ describe('compare', () => {
     ['b', 'a', 'b', 'same'],
     ['a', null, 'a', 'same'],
     [null, 'a', null, 'same'],
-    ['b', 'a', 'a', 'changedHere'],
-    ['a', null, null, 'changedHere'],
-    [null, 'a', 'a', 'changedHere'],
-    ['a', 'a', 'b', 'changedThere'],
-    [null, null, 'a', 'changedThere'],
-    ['a', 'a', null, 'changedThere'],
+    ['b', 'a', 'a', 'changedLocally'],
+    ['a', null, null, 'changedLocally'],
+    [null, 'a', 'a', 'changedLocally'],
+    ['a', 'a', 'b', 'changedInCloud'],
+    [null, null, 'a', 'changedInCloud'],
+    ['a', 'a', null, 'changedInCloud'],
     ['b', 'a', 'c', 'changedOnBoth'],
     ['a', null, 'b', 'changedOnBoth'],
     [null, 'a', 'b', 'changedOnBoth'],
     ['b', 'a', null, 'changedOnBoth'],
-  ])('calls %p here, %p before and %p there %s', (local, base, remote, verdict) => {
+  ])('of local %p, base %p and remote %p is %s', (local, base, remote, verdict) => {
     expect(compare({ local, base, remote })).toBe(verdict);
   });
 
-  it('says the same of both sides when they change places', () => {
-    const mirrored = { changedHere: 'changedThere', changedThere: 'changedHere' } as Record<string, string>;
+  it('is symmetric in both sides', () => {
+    const mirrored = { changedLocally: 'changedInCloud', changedInCloud: 'changedLocally' } as Record<
+      string,
+      string
+    >;
     const values = [null, 'a', 'b', 'c'];
     for (const local of values) {
       for (const base of values) {

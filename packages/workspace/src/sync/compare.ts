@@ -1,17 +1,17 @@
-/** A file in three places, as the sha256 of its bytes; null where there is none. */
+/** The sha256 of a file in three places; null if it does not exist there. */
 export interface ThreeWays {
   local: string | null;
-  /** What both sides had when they were last the same; null where they never were. */
+  /** The content that both sides last had; null if they never were the same. */
   base: string | null;
   remote: string | null;
 }
 
 /** Which side has changed since both were the same. */
-export type Verdict = 'same' | 'changedHere' | 'changedThere' | 'changedOnBoth';
+export type Verdict = 'same' | 'changedLocally' | 'changedInCloud' | 'changedOnBoth';
 
-/** The one rule that push and pull go by: a side that is still the base may be replaced by the other. */
+/** The rule of push and pull: a side that still has the base may be replaced by the other. */
 export function compare({ local, base, remote }: ThreeWays): Verdict {
   if (local === remote) return 'same';
-  if (local === base) return 'changedThere';
-  return remote === base ? 'changedHere' : 'changedOnBoth';
+  if (local === base) return 'changedInCloud';
+  return remote === base ? 'changedLocally' : 'changedOnBoth';
 }

@@ -1,47 +1,37 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Ack, type ErrorCode, type FilePut, type FilePutAnswer } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { ConflictKeeper } from './conflict-keeper.js';
-import { FolderState } from './folder-state.js';
+import { SyncFixture } from './sync-fixture.sample.js';
 
-const [DOC_PATH, HERE] = ['proj/a.txt', 'changed here\n'];
+const [DOC_PATH, LOCAL] = ['proj/a.txt', 'changed here\n'];
 const CONFLICT = {
-  path: 'a.txt',
-  docPath: DOC_PATH,
-  remote: sha256('changed there\n'),
-  reason: 'on both sides',
+  ...{ path: 'a.txt', docPath: DOC_PATH, remote: sha256('changed there\n'), reason: 'on both sides' },
 };
 
-describe('this side’s text of a file that was changed on both', () => {
-  let directory: string;
+describe('the local text of a file that was changed on both sides', () => {
+  const fixture = new SyncFixture();
   let answers: Ack<FilePutAnswer>[];
   let sent: FilePut[];
   let keeper: ConflictKeeper;
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'patchbay-keeper-'));
-    await writeFile(join(directory, 'a.txt'), HERE);
-    const roots = await WorkspaceRoots.open([{ directory, name: 'proj' }]);
-    const pair = { url: 'http://one', workspaceId: 'w', directory, rootName: 'proj' };
-    const state = FolderState.open(join(directory, '.home'), pair);
+    await fixture.open();
+    await fixture.write('a.txt', LOCAL);
     sent = [];
-    keeper = new ConflictKeeper({ roots, state, maxFileBytes: 1_000 }, (file) => {
+    keeper = new ConflictKeeper(fixture.sync({}), (file) => {
       sent.push(file);
       return Promise.resolve(answers.shift()!);
     });
   });
-  afterEach(() => rm(directory, { recursive: true }));
+  afterEach(() => fixture.close());
 
   const refused = (code: ErrorCode): Ack<FilePutAnswer> => ({ ok: false, error: { code, message: 'no' } });
 
-  it('is sent until the Cloud has kept it, and then once', async () => {
+  it('is uploaded until the Cloud has kept it', async () => {
     answers = [refused('UNAVAILABLE'), refused('STALE')];
     expect(await keeper.keep(CONFLICT)).toBeNull();
-    expect(keeper.holds(DOC_PATH, sha256(HERE))).toBe(false);
+    expect(keeper.hasKept(DOC_PATH, sha256(LOCAL))).toBe(false);
     expect(await keeper.keep(CONFLICT)).toBeNull();
-    expect(keeper.holds(DOC_PATH, sha256(HERE))).toBe(true);
+    expect(keeper.hasKept(DOC_PATH, sha256(LOCAL))).toBe(true);
     expect(await keeper.keep(CONFLICT)).toBeNull();
     expect(sent.map(({ docPath, baseSha256 }) => [docPath, baseSha256])).toEqual([
       [DOC_PATH, null],
@@ -49,9 +39,9 @@ describe('this side’s text of a file that was changed on both', () => {
     ]);
   });
 
-  it('is no conflict any more where it has become the head', async () => {
+  it('ends the conflict if it became the head', async () => {
     answers = [{ ok: true, versionId: 'v', fileId: 'f', path: '/Proj/a.txt' }];
-    expect(await keeper.keep(CONFLICT)).toEqual({ sha256: sha256(HERE), there: '/Proj/a.txt' });
-    expect(keeper.holds(DOC_PATH, sha256(HERE))).toBe(false);
+    expect(await keeper.keep(CONFLICT)).toEqual({ sha256: sha256(LOCAL), cloudPath: '/Proj/a.txt' });
+    expect(keeper.hasKept(DOC_PATH, sha256(LOCAL))).toBe(false);
   });
 });

@@ -5,12 +5,12 @@ import { type FolderSync, rootOf } from './folder-sync.js';
 import { type ReadFile, readWhole } from './read-file.js';
 import type { Conflict } from './sync-report.js';
 
-/** With these answers the Cloud keeps an upload beside the head. */
+/** With these errors the Cloud keeps the upload as a version beside the head. */
 const KEPT: ReadonlySet<ErrorCode> = new Set(['STALE', 'CONFLICT']);
 
-/** Sends this side's text of files that were changed on both, to be kept as versions: whoever gives way, it is not gone. */
+/** Uploads the local content of conflicting files as versions, so that no decision about the conflict loses it. */
 export class ConflictKeeper {
-  /** Which text of a file the Cloud keeps already. */
+  /** The sha256 that the Cloud has kept, by docPath. */
   private readonly kept = new Map<string, string>();
 
   constructor(
@@ -18,7 +18,7 @@ export class ConflictKeeper {
     private readonly putFile: (file: FilePut) => Promise<Ack<FilePutAnswer>>,
   ) {}
 
-  holds(docPath: string, sha256: string): boolean {
+  hasKept(docPath: string, sha256: string): boolean {
     return this.kept.get(docPath) === sha256;
   }
 
@@ -26,17 +26,17 @@ export class ConflictKeeper {
     this.kept.delete(docPath);
   }
 
-  /** Sends the text, once. Gives its sha256 and Cloud path where it has become the head after all, as the conflict is over. */
-  async keep({ path, docPath }: Conflict): Promise<{ sha256: string; there: string } | null> {
+  /** Uploads the content once. If it became the head, the conflict is over: returns its sha256 and Cloud path. */
+  async keep({ path, docPath }: Conflict): Promise<{ sha256: string; cloudPath: string } | null> {
     const read = this.readHere(path);
-    if (read === null || this.holds(docPath, read.sha256)) return null;
+    if (read === null || this.hasKept(docPath, read.sha256)) return null;
     const file = {
       ...{ docPath, path: `/${rootOf(this.folder).name}/${path}`, content: read.bytes, sha256: read.sha256 },
       ...{ baseSha256: this.folder.state.baseOf(docPath), isExact: true },
       ...(KNOWS_EXECUTABLE && { isExecutable: isExecutable(read.stamp) }),
     };
     const answer = await this.putFile(file);
-    if (answer.ok) return { sha256: read.sha256, there: answer.path };
+    if (answer.ok) return { sha256: read.sha256, cloudPath: answer.path };
     if (KEPT.has(answer.error.code)) this.kept.set(docPath, read.sha256);
     return null;
   }

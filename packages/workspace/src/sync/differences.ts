@@ -1,28 +1,28 @@
 import { type FolderStatus, MAX_STATUS_FILES } from '@patchbay/protocol';
-import { isSameName } from './cloud-spelling.js';
+import { isSameCloudPath } from './cloud-spelling.js';
 import type { FolderState } from './folder-state.js';
 import type { ShownFile } from './folder-sync.js';
 
-/** A file of which the Cloud has another text, name or mode than both sides last had. */
+/** A file whose text, name or mode in the Cloud differs from the last common version. */
 export interface Difference extends ShownFile {
   docPath: string;
-  /** What both sides last had when this was seen; null: they never were the same. */
+  /** The base when the difference was found; null if the sides never were the same. */
   base: string | null;
   /**
-   * `behind`: the folder still has the last common text. `conflict`: it was changed here, too. `unsent`: it has become one
-   * that is never sent. `renamed`, `mode`: the text is the same; `renamedOnBoth`: and the file was renamed here, too.
+   * `behind`: the folder still has the base. `conflict`: it changed locally, too. `unsent`: it has become a file that
+   * is never sent. `renamed`, `mode`: the text is the same. `renamedOnBoth`: it was renamed locally, too.
    */
   kind: 'behind' | 'conflict' | 'unsent' | 'renamed' | 'renamedOnBoth' | 'mode';
-  /** Why it is not sent, or what is different. */
+  /** Why the file is not sent, or what differs. */
   reason?: string;
 }
 
-/** In what a folder and the Cloud differ, until one side has taken the other's text. */
+/** The open differences between a folder and the Cloud. */
 export class Differences {
   private readonly all = new Map<string, Difference>();
   private unsent = new Map<string, Difference>();
 
-  /** True where that was not known yet. */
+  /** Returns true if the difference is new. */
   note(difference: Difference): boolean {
     const known = this.all.get(difference.docPath);
     this.all.set(difference.docPath, difference);
@@ -30,7 +30,7 @@ export class Differences {
     return (['kind', 'remote', 'reason'] as const).some((field) => known[field] !== difference[field]);
   }
 
-  /** Those that a look at the whole folder has met, which holds others back; gives the ones that are new. */
+  /** Replaces the unsent files by those of a whole scan, except held ones. Returns the new ones. */
   noteUnsent(files: readonly Difference[], isHeld: (docPath: string) => boolean): Difference[] {
     const before = this.unsent;
     const held = [...before.values()].filter(({ docPath }) => isHeld(docPath));
@@ -46,10 +46,10 @@ export class Differences {
     return [...this.all.keys()];
   }
 
-  /** Drops what is settled: both sides have been the same since. */
+  /** Drops the differences of files that were synced since. */
   settle(state: Pick<FolderState, 'baseOf' | 'cloudPathOf' | 'wasExecutable'>): void {
-    for (const { docPath, base, kind, there, isExecutable } of this.all.values()) {
-      const isRenamed = kind.startsWith('renamed') && isSameName(state.cloudPathOf(docPath), there);
+    for (const { docPath, base, kind, cloudPath, isExecutable } of this.all.values()) {
+      const isRenamed = kind.startsWith('renamed') && isSameCloudPath(state.cloudPathOf(docPath), cloudPath);
       const hasMode = kind === 'mode' && state.wasExecutable(docPath) === isExecutable;
       if (state.baseOf(docPath) !== base || isRenamed || hasMode) this.all.delete(docPath);
     }
@@ -59,7 +59,7 @@ export class Differences {
     return [...this.all.values()].filter((one) => one.kind === kind).sort(byDocPath);
   }
 
-  /** As the server is told of them. */
+  /** The status that is sent to the server. */
   statusOf(docPath: string): FolderStatus {
     const isUnsent = (one: Difference) => this.unsent.has(one.docPath);
     const differing = [...this.of('conflict').filter((one) => !isUnsent(one)), ...this.unsent.values()];

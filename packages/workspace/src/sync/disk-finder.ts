@@ -5,7 +5,7 @@ import { realFileSystem } from '../disk/file-system.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
 import type { WorkspaceRoots } from '../disk/workspace-roots.js';
 
-/** What is on the disk at a docPath: a relative path; null where no file is, a folder of the name aside. */
+/** Finds the relative path of a docPath on the disk; null if there is no file. A folder of that name is not a file. */
 export class DiskFinder {
   private readonly finder: DocPathFinder;
 
@@ -13,7 +13,7 @@ export class DiskFinder {
     this.finder = new DocPathFinder(realFileSystem, roots);
   }
 
-  /** @throws WorkspaceFault InvalidPath for a name that this client refuses, PatchFileFault AmbiguousDocPath. */
+  /** @throws WorkspaceFault InvalidPath for a name that this client rejects, PatchFileFault AmbiguousDocPath. */
   async find(docPath: string): Promise<string | null> {
     try {
       const { root, segments } = await this.finder.find(docPath);

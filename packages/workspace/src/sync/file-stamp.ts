@@ -1,16 +1,15 @@
 import type { Stats } from 'node:fs';
 
 /**
- * What tells an untouched file from a changed one without reading it: size in bytes, when the content was last changed,
- * when the name or the content was (which no program can set back), inode, and an x where its owner may execute it. One string, because that is all that is ever
- * done with ten thousand of them: to be kept and to be compared.
+ * Detects changes without reading the file: size in bytes, mtime, ctime (which no program can set back), inode, and an
+ * x if its owner may execute it. It is one string, because ten thousand of them are only stored and compared.
  */
 export type FileStamp = string;
 
-/** Longer than the coarsest clock of a file system (FAT) takes for a tick. */
+/** Longer than a tick of the coarsest file system clock (FAT). */
 const SETTLED_MS = 2_000;
 
-/** Windows has no such bit: there it is neither read nor set. */
+/** Windows has no executable bit, so it is neither read nor set there. */
 export const KNOWS_EXECUTABLE = process.platform !== 'win32';
 const OWNER_EXECUTES = 0o100;
 const EXECUTABLE = ' x';
@@ -20,17 +19,16 @@ export function stampOf({ size, mtimeMs, ctimeMs, ino, mode }: Stats): FileStamp
   return `${size} ${mtimeMs} ${ctimeMs} ${ino}${suffix}`;
 }
 
-/** Whether its owner may execute the file. */
 export function isExecutable(stamp: FileStamp): boolean {
   return stamp.endsWith(EXECUTABLE);
 }
 
-/** Whether a change from now on must show in the stamp: one in the same tick of the clock would not. */
+/** Whether a later change must alter the stamp. A change in the same clock tick would not. */
 export function isSettled(stamp: FileStamp, now: number): boolean {
   return isOlder(stamp, SETTLED_MS, now);
 }
 
-/** Whether neither name nor content of the file have changed for more than so many ms. */
+/** Whether the name and content have not changed for more than `ms`. */
 export function isOlder(stamp: FileStamp, ms: number, now: number): boolean {
   const [, mtimeMs, ctimeMs] = stamp.split(' ').map(Number);
   return Math.max(mtimeMs!, ctimeMs!) + ms < now;

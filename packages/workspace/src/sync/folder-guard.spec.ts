@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { FolderGuard, isSameFolder } from './folder-guard.js';
 import type { WorkspaceRoot } from '../disk/located-path.js';
 
-describe('a folder that is guarded', () => {
+describe('a guarded folder', () => {
   let home: string;
   let directory: string;
   beforeEach(async () => {
@@ -16,7 +16,7 @@ describe('a folder that is guarded', () => {
   afterEach(() => rm(home, { recursive: true, force: true }));
 
   const guard = () => new FolderGuard({ directory } as WorkspaceRoot);
-  /** Longer than the clock of a file system takes for a tick: only then a birth differs from the last change. */
+  /** Longer than a tick of the file system's clock, so that the birth time differs from the last change. */
   const TICK_MS = 20;
 
   async function make(name: string): Promise<void> {
@@ -25,19 +25,19 @@ describe('a folder that is guarded', () => {
     await writeFile(join(directory, name), '');
   }
 
-  it('is the same whatever happens in it', async () => {
+  it('accepts changes of its entries', async () => {
     const guarded = guard();
     await writeFile(join(directory, 'another'), '');
     await rm(join(directory, 'ours'));
     expect(() => guarded.check()).not.toThrow();
   });
 
-  it('is another one where one was put in its place, also where that has the number of the one that was removed', async () => {
+  it('detects a replaced folder, even one with the same inode', async () => {
     const moved = guard();
     await rename(directory, join(home, 'away'));
     await make('another');
-    expect(() => moved.check()).toThrow('was replaced by another folder');
-    // Of some at least the file system gives the number to the next one, where it does so.
+    expect(() => moved.check()).toThrow('is another folder than a moment ago');
+    // Some file systems reuse inodes, so at least one of these folders has that of its predecessor.
     for (let n = 0; n < 10; n += 1) {
       const removed = guard();
       await rm(directory, { recursive: true });
@@ -46,7 +46,7 @@ describe('a folder that is guarded', () => {
     }
   });
 
-  it('is told by its number alone where no birth is known', () => {
+  it('compares only inodes if no birth time is known', () => {
     expect(isSameFolder('1:23', '1:23:456')).toBe(true);
     expect(isSameFolder('1:23:456', '1:23:456')).toBe(true);
     expect(isSameFolder('1:23:456', '1:23:457')).toBe(false);

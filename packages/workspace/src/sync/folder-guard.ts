@@ -4,14 +4,14 @@ import type { WorkspaceRoot } from '../disk/located-path.js';
 
 export { identityOf, isSameFolder };
 
-/** The folder is not the one that it was: moved away, or another disk mounted in its place. */
+/** The folder was moved, or another disk was mounted in its place. */
 export class FolderReplaced extends Error {
   constructor(directory: string) {
     super(`${directory} was replaced by another folder; nothing of it was sent or deleted.`);
   }
 }
 
-/** Keeps what takes a folder's place, a clone of another project or the place of a disk that is gone, from being taken for it. */
+/** Detects that another folder has taken the folder's place, such as another clone or an empty mount point. */
 export class FolderGuard {
   private readonly identity: string;
 
@@ -19,12 +19,12 @@ export class FolderGuard {
     this.identity = identityOf(root);
   }
 
-  /** @throws FolderReplaced where it is another folder than it was; a system error where there is none. */
+  /** @throws FolderReplaced if it is another folder; a system error if it is missing. */
   check(): void {
     if (!isSameFolder(identityOf(this.root), this.identity)) throw new FolderReplaced(this.root.directory);
   }
 
-  /** A folder that is empty all at once is rather a disk that is not there than the work of a person. */
+  /** A folder that is suddenly empty is more likely an unmounted disk than a deletion by the user. */
   get isEmpty(): boolean {
     return readdirSync(this.root.directory).length === 0;
   }

@@ -1,11 +1,11 @@
 import { foldCase } from '@patchbay/protocol';
 
-/** How folders are spelt on the disk, so that a file from elsewhere gets no second folder beside its own. */
+/** The local spelling of folders, so that a new file uses the existing folder instead of one that differs by case. */
 export class FolderSpelling {
   private readonly exact = new Set<string>();
   private readonly folded = new Map<string, string>();
 
-  /** @param elsewhere folders as the other side spells them: one that is there in both spellings is two */
+  /** @param elsewhere folders in the Cloud's spelling; if it has both spellings, they are two folders */
   constructor(
     folders: readonly string[],
     private readonly elsewhere: ReadonlySet<string> = new Set(),
@@ -13,7 +13,7 @@ export class FolderSpelling {
     for (const folder of folders) this.add(folder);
   }
 
-  /** The path as it is to be written: its folders as they are spelt here, new ones as the first file spells them. */
+  /** Returns the path with existing folders in their local spelling. The first file decides about new folders. */
   spell(path: string): string {
     const segments = path.split('/');
     let folder = '';

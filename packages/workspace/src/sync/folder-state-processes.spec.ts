@@ -14,14 +14,14 @@ const stamp = (more: Partial<Stats> = {}) =>
   stampOf({ size: 3, mtimeMs: 1000.5, ctimeMs: 1000.25, ino: 7, ...more } as Stats);
 const [SHA, OLD, NEW] = [sha256('sha'), sha256('old'), sha256('new')];
 
-describe('what several processes remember of a folder', () => {
+describe('a folder state shared by processes', () => {
   let home: string;
   beforeEach(async () => void (home = await mkdtemp(join(tmpdir(), 'patchbay-state-'))));
   afterEach(() => rm(home, { recursive: true }));
 
   const open = (more: Partial<typeof PAIR> = {}) => FolderState.open(home, { ...PAIR, ...more });
 
-  it('takes in what another process has noted, and keeps what was noted here since', async () => {
+  it('reads the records of other processes and keeps its own newer ones', async () => {
     const [one, other] = [open(), open()];
     one.noteBase('project/a', SHA);
     one.noteBase('project/b', OLD);
@@ -39,7 +39,7 @@ describe('what several processes remember of a folder', () => {
     expect(one.isSynced).toBe(true);
   });
 
-  it('keeps a base, and what was sent, that another process has noted since, when it notes what it has read', async () => {
+  it('keeps a newer base and sent content of another process when it records a reading', async () => {
     const reader = open();
     reader.noteBase('project/a', OLD);
     await reader.save();
@@ -55,7 +55,7 @@ describe('what several processes remember of a folder', () => {
     }
   });
 
-  it('takes in a file that another process has written anew', async () => {
+  it('reads a file that another process has rewritten', async () => {
     const [one, other] = [open(), open()];
     one.noteBase('project/a', SHA);
     await one.save();
@@ -71,7 +71,7 @@ describe('what several processes remember of a folder', () => {
     ]);
   });
 
-  it('takes in a file that was written anew twice, and may have the inode of the first again', async () => {
+  it('reads a file that was rewritten twice, even with the same inode', async () => {
     const [one, other] = [open(), open()];
     const written = async (base: string) => {
       other.noteBase('project/a', base);
@@ -90,7 +90,7 @@ describe('what several processes remember of a folder', () => {
     }
   });
 
-  it('is whole after a kill of its writers at any moment, with all that was saved', async () => {
+  it('stays intact with all saved records when its writers are killed at any time', async () => {
     const writer = fileURLToPath(new URL('./folder-state-writer.mjs', import.meta.url));
     const saved = new Map<string, number>();
     for (let round = 0; round < 6; round += 1) {

@@ -12,20 +12,20 @@ const stamp = (more: Partial<Stats> = {}) =>
   stampOf({ size: 3, mtimeMs: 1000.5, ctimeMs: 1000.25, ino: 7, ...more } as Stats);
 const [SHA, OLD, NEW] = [sha256('sha'), sha256('old'), sha256('new')];
 
-describe('what is remembered of a folder', () => {
+describe('a folder state', () => {
   let home: string;
   beforeEach(async () => void (home = await mkdtemp(join(tmpdir(), 'patchbay-state-'))));
   afterEach(() => rm(home, { recursive: true }));
 
   const open = (more: Partial<typeof PAIR> = {}) => FolderState.open(home, { ...PAIR, ...more });
-  /** Without the line that says which file it is. */
+  /** All lines but the first, which identifies the file. */
   const linesOf = async () => (await readFile(await file(), 'utf8')).trim().split('\n').slice(1);
   const file = async () => {
     const [key] = await readdir(join(home, 'sync'));
     return join(home, 'sync', key!, 'state');
   };
 
-  it('keeps whether a file was executable when both sides last had it', async () => {
+  it('records whether the base was executable', async () => {
     const [plain, executable] = [stamp(), stamp({ mode: 0o100755 })];
     const state = open();
     state.noteContent('project/a', executable, SHA);
@@ -44,14 +44,14 @@ describe('what is remembered of a folder', () => {
     expect(again.wasExecutable('project/b')).toBe(false);
   });
 
-  it('names its file where that cannot be read', async () => {
+  it('names its file in an error', async () => {
     open();
     const path = await file();
     await mkdir(path);
     expect(open).toThrow(expect.objectContaining({ code: 'EISDIR', path }) as Error);
   });
 
-  it('is there again after a kill, from the last save on', async () => {
+  it('survives a kill from the last save on', async () => {
     const killed = open();
     killed.noteContent('project/a', stamp(), SHA);
     killed.noteContent('project/logo', stamp(), null);
@@ -63,29 +63,26 @@ describe('what is remembered of a folder', () => {
     expect(state.contentOf('project/logo', stamp())).toBeNull();
     expect(state.baseOf('project/a')).toBe(SHA);
     expect([...state.bases()]).toEqual([['project/a', SHA]]);
-    await state.save();
   });
 
-  it('knows the content of a file only while nothing of its stamp has changed', async () => {
+  it('returns a content only while the stamp is unchanged', async () => {
     const state = open();
     state.noteContent('project/a', stamp(), SHA);
     for (const change of [{ size: 4 }, { mtimeMs: 1000.6 }, { ctimeMs: 1001 }, { ino: 8 }]) {
       expect(state.contentOf('project/a', stamp(change))).toBeUndefined();
     }
     expect(state.contentOf('project/b', stamp())).toBeUndefined();
-    await state.save();
   });
 
-  it('does not trust a stamp that is so fresh that another change would not show in it', async () => {
+  it('does not trust a stamp in whose clock tick a change could go unnoticed', async () => {
     const state = open();
     state.noteContent('project/a', stamp({ mtimeMs: 10_000 }), SHA, 10_500);
     state.noteContent('project/b', stamp({ ctimeMs: 10_000 }), SHA, 10_500);
     expect(state.contentOf('project/a', stamp({ mtimeMs: 10_000 }))).toBeUndefined();
     expect(state.contentOf('project/b', stamp({ ctimeMs: 10_000 }))).toBeUndefined();
-    await state.save();
   });
 
-  it('forgets a base when neither side has the file', async () => {
+  it('drops a base when neither side has the file', async () => {
     const state = open();
     state.noteBase('project/a', SHA);
     state.noteBase('project/a', null);
@@ -93,10 +90,9 @@ describe('what is remembered of a folder', () => {
     await state.save();
     const again = open();
     expect([...again.bases()]).toEqual([]);
-    await again.save();
   });
 
-  it('keeps the base apart from what the file holds, in whatever order they come', async () => {
+  it('keeps base and content apart, in any order of their records', async () => {
     const state = open();
     state.noteContent('project/a', stamp(), OLD);
     state.noteBase('project/a', OLD);
@@ -112,10 +108,9 @@ describe('what is remembered of a folder', () => {
     ]);
     expect(again.contentOf('project/a', stamp({ ino: 8 }))).toBe(NEW);
     expect(again.contentOf('project/b', stamp({ ino: 8 }))).toBeNull();
-    await again.save();
   });
 
-  it('has one line a file once many have been replaced', async () => {
+  it('is rewritten with one line per file once most lines are superseded', async () => {
     const state = open();
     for (let n = 0; n < 200; n += 1) state.noteContent('project/a', stamp({ ino: n }), sha256(`${n}`));
     state.noteBase('project/b', SHA);
@@ -124,10 +119,9 @@ describe('what is remembered of a folder', () => {
     expect(await linesOf()).toHaveLength(1);
     const again = open();
     expect(again.contentOf('project/a', stamp({ ino: 199 }))).toBe(sha256('199'));
-    await again.save();
   });
 
-  it('is not spoilt by a line that a kill tore, wherever it did', async () => {
+  it('survives a line that is cut off at any byte', async () => {
     const state = open();
     state.noteBase('project/a', SHA);
     state.noteContent('project/b', stamp(), OLD);
@@ -147,7 +141,7 @@ describe('what is remembered of a folder', () => {
     }
   });
 
-  it('is not spoilt by a hole that a power failure left', async () => {
+  it('survives a gap of zeros after a power failure', async () => {
     const state = open();
     for (const name of ['a', 'b', 'c']) state.noteBase(`project/${name}`, SHA);
     await state.save();
@@ -157,20 +151,18 @@ describe('what is remembered of a folder', () => {
     await writeFile(await file(), bytes);
     const again = open();
     expect([...again.bases()]).toEqual([['project/c', SHA]]);
-    await again.save();
   });
 
-  it('does not remember a name that would be taken for two lines', async () => {
+  it('ignores a name that would break its line format', async () => {
     const state = open();
     state.noteBase('project/a\nproject/b', SHA);
     state.noteBase('project/a\tb', SHA);
     await state.save();
     const again = open();
     expect([...again.bases()]).toEqual([]);
-    await again.save();
   });
 
-  it('does not write what it knows already', async () => {
+  it('does not write a known record again', async () => {
     const state = open();
     state.noteBase('project/a', SHA);
     state.noteBase('project/a', SHA);
@@ -178,7 +170,7 @@ describe('what is remembered of a folder', () => {
     expect(await linesOf()).toHaveLength(1);
   });
 
-  it('is another for each server, workspace, folder and name', async () => {
+  it('is separate per server, workspace, folder and name', async () => {
     const others = [{}, { url: 'http://two' }, { workspaceId: 'v' }, { directory: '/o' }, { rootName: 'o' }];
     const states = others.map(open);
     states[0]!.noteBase('project/a', SHA);
@@ -186,7 +178,7 @@ describe('what is remembered of a folder', () => {
     expect(new Set(states.map(({ key }) => key)).size).toBe(5);
   });
 
-  it('lets one push or pull at a time in, and whoever is connected beside it', async () => {
+  it('admits one push or pull at a time, and a connected client beside it', async () => {
     const [pushing, connected] = [open(), open()];
     await pushing.alone('/project', async () => {
       await expect(open().alone('/project', () => Promise.resolve())).rejects.toThrow(ClientLockedError);
@@ -197,7 +189,7 @@ describe('what is remembered of a folder', () => {
     expect(await open().alone('/project', () => Promise.resolve('in'))).toBe('in');
   });
 
-  it('knows what it has sent for its own, until both sides are the same again', async () => {
+  it('recognizes sent content as its own until both sides are the same again', async () => {
     const state = open();
     state.noteBase('project/a', OLD);
     state.noteSent('project/a', NEW);
@@ -213,7 +205,7 @@ describe('what is remembered of a folder', () => {
     expect([NEW, SHA].map((content) => open().isOwn('project/a', content))).toEqual([true, false]);
   });
 
-  it('writes what a disk did not take with what comes next', async () => {
+  it('writes records that failed to be written with the next save', async () => {
     const state = open();
     state.noteBase('project/a', OLD);
     await state.save();

@@ -26,17 +26,17 @@ import {
 } from './state-line.js';
 
 const UNREAD = { stamp: null, content: null, wasExecutable: false };
-/** Most contents of one file that were sent, and of which nobody knows whether they arrived. */
+/** Most unconfirmed contents that are remembered per file. */
 const MAX_SENT = 8;
 
-/** What a file held when it was read: it is written with whatever base its docPath has by then. */
+/** The content of a file when it was read. It is written with the base that its docPath has at that time. */
 interface Reading {
   docPath: string;
   stamp: FileStamp;
   content: string | null;
 }
 
-/** Which folder is synced with what. */
+/** A folder and the workspace that it is synced with. */
 export interface SyncPair {
   url: string;
   workspaceId: string;
@@ -46,25 +46,24 @@ export interface SyncPair {
 }
 
 /**
- * The one state of a folder, which connect, push and pull share, in as many processes: what its files were when they were
- * read, so that they need not be read again, what both sides had when they were last the same, and what was sent without
- * an answer yet. The file has a line for each docPath, of which a later one replaces an earlier one; a line that a kill or
- * a power failure spoilt counts for none: the file is read again, and a base that is missing is asked of the Cloud.
+ * The sync state of a folder, shared by the processes that connect, push and pull. It has the content of each file
+ * when last read (to avoid reading it again), the content that both sides last had, and contents that were sent
+ * without an answer. The file has a line per docPath; later lines replace earlier ones. A line damaged by a crash is
+ * ignored: the file is read again, and the Cloud is asked for a missing base.
  */
 export class FolderState {
   private unsaved: (string | Reading)[] = [];
   private saving: Promise<void> = Promise.resolve();
-  /** The line of each docPath. */
   private readonly known = new Map<string, StateLine>();
-  /** What was sent of a docPath since its base was noted, and may have arrived. */
+  /** Contents that were sent since the base was recorded, and may have arrived. */
   private readonly sent = new Map<string, string[]>();
-  /** How files are spelt, of which that is not as their docPath says. */
+  /** Spellings that differ from the docPath. */
   private readonly names = new Map<string, Names>();
   private synced = false;
 
   private constructor(
     private readonly rootName: string,
-    /** Short, and another for every pair. */
+    /** Short, and unique per pair. */
     readonly key: string,
     private readonly folder: string,
     private readonly file: StateFile,
@@ -79,8 +78,8 @@ export class FolderState {
   }
 
   /**
-   * Keeps a second push or pull of the folder out while `work` is done; a client that is connected goes on beside it.
-   * @throws ClientLockedError, its message meant for the terminal.
+   * Runs `work` while no other push or pull of the folder runs. A connected client is not blocked.
+   * @throws ClientLockedError with a message for the terminal
    */
   async alone<T>(directory: string, work: () => Promise<T>): Promise<T> {
     const lock = await ClientLock.acquire(join(this.folder, 'command')).catch((error: unknown) => {
@@ -94,86 +93,82 @@ export class FolderState {
     }
   }
 
-  /** Takes in what other processes have noted since. */
+  /** Reads what other processes have written since. */
   refresh(): void {
-    this.absorb(this.file.read());
+    this.merge(this.file.read());
   }
 
-  /** Whether a push or pull has gone through the whole folder: its new files are the Cloud's, too. */
+  /** Whether a push or pull has covered the whole folder. Only then are new files synced, too. */
   get isSynced(): boolean {
     return this.synced;
   }
 
-  /** A push or pull has gone through the whole folder. */
   noteSynced(): void {
     if (this.synced) return;
     this.synced = true;
     this.unsaved.push(SYNCED_LINE);
   }
 
-  /** Whether the file has not been touched since it was read, and holds what both sides last had. */
+  /** Whether the file has not changed since it was read, and holds the base. */
   isUnchanged(docPath: string, stamp: FileStamp): boolean {
     const line = this.known.get(docPath);
     if (line === undefined || !hasBaseAsContent(line) || !hasStamp(line, docPath, stamp)) return false;
     return wasExecutable(line) === isExecutable(stamp);
   }
 
-  /** What the file holds, where it has not been touched since it was read: undefined where it has to be read. */
+  /** The content of a file that has not changed since it was read; undefined if it must be read. */
   contentOf(docPath: string, stamp: FileStamp): string | null | undefined {
     const line = this.known.get(docPath);
     return line === undefined ? undefined : contentIn(line, docPath, stamp);
   }
 
-  /** What both sides had when they were last the same; null where they never were. */
+  /** The content that both sides last had; null if they never were the same. */
   baseOf(docPath: string): string | null {
     const line = this.known.get(docPath);
     return line === undefined ? null : baseIn(line);
   }
 
-  /** Whether the file was executable when both sides last had the base, as far as is known. */
+  /** Whether the base was executable, as far as known. */
   wasExecutable(docPath: string): boolean {
     const line = this.known.get(docPath);
     return line !== undefined && wasExecutable(line);
   }
 
-  /** How a file was spelt on both sides when they were last the same. */
+  /** The spelling on both sides when they were last the same. */
   namesOf(docPath: string): Names {
     const known = this.names.get(docPath);
     if (known !== undefined) return known;
-    const here = docPath.slice(docPath.indexOf('/') + 1);
-    return { here, there: `/${this.rootName}/${here}` };
+    const localPath = docPath.slice(docPath.indexOf('/') + 1);
+    return { localPath, cloudPath: `/${this.rootName}/${localPath}` };
   }
 
   cloudPathOf(docPath: string): string {
-    return this.namesOf(docPath).there;
+    return this.namesOf(docPath).cloudPath;
   }
 
-  /** Whether that is how the file was spelt here. */
-  isSpelt(docPath: string, path: string): boolean {
-    return (this.names.get(docPath)?.here ?? docPath.slice(docPath.indexOf('/') + 1)) === path;
+  /** Whether the file had this local spelling. */
+  isSpelledLocally(docPath: string, path: string): boolean {
+    return (this.names.get(docPath)?.localPath ?? docPath.slice(docPath.indexOf('/') + 1)) === path;
   }
 
-  /** Those of the files that are spelt otherwise than their docPath says. */
   get spellings(): Iterable<Names> {
     return this.names.values();
   }
 
   noteNames(docPath: string, names: Names): void {
-    const { here, there } = this.namesOf(docPath);
+    const { localPath, cloudPath } = this.namesOf(docPath);
     const line = namesLine(docPath, names);
-    if ((here === names.here && there === names.there) || !isNamesLine(line)) return;
+    if ((localPath === names.localPath && cloudPath === names.cloudPath) || !isNamesLine(line)) return;
     this.names.set(docPath, names);
     this.unsaved.push(line);
   }
 
-  /** How many docPaths have a base. */
   get baseCount(): number {
     let count = 0;
     for (const line of this.known.values()) if (hasBase(line)) count += 1;
     return count;
   }
 
-  /** Every docPath that both sides had, with its base. */
   *bases(): Generator<[docPath: string, sha256: string]> {
     for (const [docPath, line] of this.known) {
       const base = baseIn(line);
@@ -181,18 +176,21 @@ export class FolderState {
     }
   }
 
-  /** Whether this folder has put the content there itself: as its base, or by sending it without hearing of it again. */
+  /** Whether this folder has sent the content itself: as its base, or without receiving the answer. */
   isOwn(docPath: string, content: string): boolean {
     return this.baseOf(docPath) === content || (this.sent.get(docPath)?.includes(content) ?? false);
   }
 
-  /** Keeps what was read, unless a change at this very moment would not show. */
+  /** Records a file's content, unless a change in the same clock tick could go unnoticed. */
   noteContent(docPath: string, stamp: FileStamp, content: string | null, now = Date.now()): void {
     const reading = { docPath, stamp, content };
     if (isSettled(stamp, now) && this.noteLine(docPath, this.lineOf(reading))) this.unsaved.push(reading);
   }
 
-  /** The content is about to be sent. Save before it is: a crash before the answer must not make it another's. */
+  /**
+   * Records that the content will be sent. Save first: after a crash before the answer it must not look like someone
+   * else's.
+   */
   noteSent(docPath: string, content: string): void {
     const sent = this.sent.get(docPath) ?? [];
     if (sent.includes(content) || this.baseOf(docPath) === content) return;
@@ -202,7 +200,9 @@ export class FolderState {
     this.unsaved.push(line);
   }
 
-  /** Both sides have this now, null: neither has the file. Its mode is as it was where none is given. */
+  /**
+   * Records the content that both sides have now; null if neither has the file. The mode defaults to the recorded one.
+   */
   noteBase(docPath: string, base: string | null, executable = this.wasExecutable(docPath)): void {
     const isSameMode = base === null || this.wasExecutable(docPath) === executable;
     if (isSameMode && this.baseOf(docPath) === base) return this.settleSent(docPath);
@@ -212,18 +212,21 @@ export class FolderState {
     if (this.noteLine(docPath, based)) this.unsaved.push(based);
   }
 
-  /** The same, of a file that is spelt like this on both sides: that is kept where they never were the same before. */
+  /** The same with the file's spelling, which is recorded for the first base only. */
   noteSame(docPath: string, base: string, names: Names, executable?: boolean): void {
     if (this.baseOf(docPath) === null) this.noteNames(docPath, names);
     this.noteBase(docPath, base, executable);
   }
 
-  /** What was sent on the way to the base that stands again is over. */
+  /** The base was restored, so contents that were sent in between are obsolete. */
   private settleSent(docPath: string): void {
     if (this.sent.delete(docPath)) this.unsaved.push(sentLine(docPath, null));
   }
 
-  /** What was noted survives a kill of the process from here on. Where it fails, it is tried again with the next. */
+  /**
+   * Writes the records to disk; they survive a killed process afterwards. After a failure they are written with the
+   * next call.
+   */
   save(): Promise<void> {
     const saved = this.saving.then(() => this.write());
     this.saving = saved.catch(() => undefined);
@@ -234,15 +237,15 @@ export class FolderState {
     const { length } = this.unsaved;
     if (length === 0) return;
     await this.file.append(
-      (found) => this.absorb(found),
+      (found) => this.merge(found),
       () => this.unsaved.slice(0, length).map((each) => this.lineOf(each)),
       () => this.snapshot(),
     );
     this.unsaved.splice(0, length);
   }
 
-  /** What others have noted; what was noted here since counts more, and is written behind it. */
-  private absorb({ text, isNew }: StateText): void {
+  /** Merges the records of other processes. Unsaved records of this process win, because they are written later. */
+  private merge({ text, isNew }: StateText): void {
     if (isNew) {
       this.known.clear();
       this.sent.clear();
@@ -265,20 +268,20 @@ export class FolderState {
     } else if (isWholeLine(line)) this.remember(docPathIn(line), line);
   }
 
-  /** A new base settles what was sent before. */
+  /** A new base makes earlier sent contents obsolete. */
   private remember(docPath: string, line: StateLine): void {
     if (this.sent.size > 0 && this.baseOf(docPath) !== baseIn(line)) this.sent.delete(docPath);
     this.known.set(docPath, line);
   }
 
-  /** Whether it may be written: a docPath that would spoil the file is not remembered. */
+  /** Returns false for a docPath that would corrupt the file; it is not remembered. */
   private noteLine(docPath: string, line: string): boolean {
     if (!isWholeLine(line)) return false;
     this.remember(docPath, line);
     return true;
   }
 
-  /** Of a reading with the base of this moment: another process may have noted one since, which it must not take back. */
+  /** Uses the current base, because another process may have recorded a newer one since the reading. */
   private lineOf(unsaved: string | Reading): string {
     if (typeof unsaved === 'string') return unsaved;
     const { docPath, stamp, content } = unsaved;
@@ -286,7 +289,7 @@ export class FolderState {
     return formatLine(docPath, { stamp, content, base, wasExecutable: mode });
   }
 
-  /** Without what is not in use any more: neither side has it. */
+  /** Omits files that neither side has. */
   private snapshot(): string[] {
     const used = [...this.known.values()].filter((line) => parseLine(line).stamp !== null || hasBase(line));
     const sent = [...this.sent].flatMap(([docPath, all]) => all.map((content) => sentLine(docPath, content)));

@@ -8,51 +8,50 @@ import type { FolderState } from './folder-state.js';
 import type { PathClaims } from './path-claims.js';
 import type { Settling } from './settling.js';
 
-/** A folder, the Cloud files that it is synced with, and how. */
+/** A folder, its Cloud files, and the options of a sync. */
 export interface FolderSync {
   files: WorkspaceFiles;
-  /** One folder. */
+  /** Exactly one folder. */
   roots: WorkspaceRoots;
   state: FolderState;
   maxFileBytes: number;
-  /** Real paths of folders to leave out: PATCHBAY_HOME. */
+  /** Real paths of folders to leave out, such as PATCHBAY_HOME. */
   exclude: readonly string[];
-  /** Which files a push keeps out of the Cloud. */
+  /** Files that a push does not send. */
   secrets: SecretFiles;
-  /** Makes the other side equal to this one, whatever the state believes. */
+  /** Makes the other side equal to this one, regardless of the state. */
   force: boolean;
-  /** Deletes on the other side what was deleted on this one, if it is still what it was. */
+  /** Deletes files on the other side that were deleted on this one, if they did not change there. */
   delete: boolean;
-  /** Says what it would do, and does nothing. */
+  /** Only reports what would be done. */
   dryRun: boolean;
-  /** Which docPaths it is about; all of the folder where it is left out. */
+  /** Selects docPaths; all if undefined. */
   only?: (docPath: string) => boolean;
   /**
-   * What a person was shown of the one file that a pull is about: it is left alone where the Cloud has another text, path or
-   * mode by now. What they have allowed is its text: name and mode stay as they are here.
+   * The version of the single file of this pull that the user was shown. Nothing is written if its text, path or mode
+   * in the Cloud has changed since. Only the text is pulled; name and mode stay.
    */
   expects?: ShownFile;
-  /** Told of what was found on the disk. */
+  /** Called with the result of the scan. */
   onScan?: (scan: FolderScan) => void;
-  /** Counts what git ignores, which takes a look through all of it. */
-  tellsLeftOut?: boolean;
-  /** Keeps what else this process does with a file out of the way of its being sent. */
+  /** Also counts the files that git ignores, which requires a walk through all of them. */
+  countsLeftOut?: boolean;
+  /** Prevents concurrent writes and uploads of a file in this process. */
   claims?: PathClaims;
-  /** Holds back what somebody is writing at this moment; everything is sent at once where it is left out. */
+  /** Delays files that are being written; without it, all files are sent at once. */
   settling?: Settling;
   progress: Progress;
   signal?: AbortSignal | undefined;
 }
 
-/** What a person was shown of a Cloud file. */
+/** A version of a Cloud file as the user was shown it. */
 export interface ShownFile {
-  /** Where it lies here, or would lie. */
+  /** The actual or future local path. */
   path: string;
-  /** Its Cloud path. */
-  there: string;
-  /** sha256 of what the Cloud has; null: it was deleted there, or never was. */
+  cloudPath: string;
+  /** sha256 of the Cloud's content; null if there is none. */
   remote: string | null;
-  /** Whether it may be executed there; absent where no client has said. */
+  /** Absent if no client has reported a mode. */
   isExecutable?: boolean;
 }
 
@@ -60,7 +59,7 @@ export function rootOf({ roots }: Pick<FolderSync, 'roots'>): WorkspaceRoot {
   return roots.all[0]!;
 }
 
-/** Relative path of a docPath of the folder. */
+/** The relative path of a docPath in the folder. */
 export function belowRoot(docPath: string): string {
   return docPath.slice(docPath.indexOf('/') + 1);
 }

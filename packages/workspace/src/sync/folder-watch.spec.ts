@@ -19,8 +19,8 @@ describe('a watched folder', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Whether the work is told, in half a second. */
-  const isTold = async (work: () => Promise<unknown>): Promise<boolean> => {
+  /** Whether the change is reported within 0.5 s. */
+  const isReported = async (work: () => Promise<unknown>): Promise<boolean> => {
     const before = hints;
     await work();
     for (let n = 0; n < 50 && hints === before; n += 1)
@@ -29,46 +29,46 @@ describe('a watched folder', () => {
   };
   const write = (path: string) => () => writeFile(join(directory, path), `${Math.random()}`);
 
-  it('tells of what happens in it and in the folders that are followed, and in no other', async () => {
+  it('reports changes in the followed folders only', async () => {
     expect(watch.follow(['in', 'in/deep'])).toBe(true);
-    expect(await isTold(write('a'))).toBe(true);
-    expect(await isTold(write('in/deep/a'))).toBe(true);
-    expect(await isTold(() => rm(join(directory, 'in/deep/a')))).toBe(true);
-    expect(await isTold(write('out/a'))).toBe(false);
+    expect(await isReported(write('a'))).toBe(true);
+    expect(await isReported(write('in/deep/a'))).toBe(true);
+    expect(await isReported(() => rm(join(directory, 'in/deep/a')))).toBe(true);
+    expect(await isReported(write('out/a'))).toBe(false);
     expect(watch.isTrusted).toBe(true);
   });
 
-  it('says when a folder is new to it, and lets go of those that are not followed any more', async () => {
+  it('reports whether a folder is newly followed, and stops watching dropped folders', async () => {
     watch.follow(['in']);
     expect(watch.follow(['in'])).toBe(false);
     expect(watch.follow(['in', 'out'])).toBe(true);
-    expect(await isTold(write('out/a'))).toBe(true);
+    expect(await isReported(write('out/a'))).toBe(true);
     watch.follow(['in']);
-    expect(await isTold(write('out/b'))).toBe(false);
+    expect(await isReported(write('out/b'))).toBe(false);
   });
 
-  it('knows a folder that was made anew from the one that was removed, also where it has the same number', async () => {
+  it('watches a recreated folder, even one with the same inode', async () => {
     watch.follow(['in', 'out']);
-    // Of ten at least some are given the number of the one before them, where the file system does so.
+    // Some file systems reuse inodes, so at least one of these folders has that of its predecessor.
     for (let n = 0; n < 10; n += 1) {
       await rm(join(directory, 'out'), { recursive: true });
       await mkdir(join(directory, 'out'));
       expect(watch.follow(['in', 'out'])).toBe(true);
     }
-    // Their ends and beginnings are told, too.
-    await isTold(() => Promise.resolve());
-    expect(await isTold(write('out/a'))).toBe(true);
+    // Waits for the reports of the deletions and creations.
+    await isReported(() => Promise.resolve());
+    expect(await isReported(write('out/a'))).toBe(true);
     expect(watch.follow(['in', 'out'])).toBe(false);
   });
 
-  it('takes no offence at a folder that is gone already', () => {
+  it('ignores a missing folder', () => {
     expect(watch.follow(['in', 'gone'])).toBe(true);
     expect(watch.isTrusted).toBe(true);
   });
 
-  it('is silent once it is closed', async () => {
+  it('reports nothing once it is closed', async () => {
     watch.follow([]);
     watch.close();
-    expect(await isTold(write('a'))).toBe(false);
+    expect(await isReported(write('a'))).toBe(false);
   });
 });

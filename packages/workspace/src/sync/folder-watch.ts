@@ -1,42 +1,42 @@
 import { type FSWatcher, statfsSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
-/** File systems that tell nobody of what another machine, or the host of a container, changes in them. */
-const TELLS_NOTHING = new Set([
+/** File systems that do not report changes by other machines or by a container's host. */
+const UNRELIABLE_FILE_SYSTEMS = new Set([
   ...[0x6969 /* NFS */, 0x517b /* SMB */, 0xff534d42 /* CIFS */, 0xfe534d42 /* SMB2 */],
   ...[0x65735546 /* FUSE */, 0x01021997 /* 9p: WSL, virtual machines */],
 ]);
-const WATCHES_DEEP = process.platform === 'darwin' || process.platform === 'win32';
+const WATCHES_RECURSIVELY = process.platform === 'darwin' || process.platform === 'win32';
 
 /**
- * Says that something may have changed in a folder, never what: whoever is told looks for himself. It costs one watch a
- * folder, on systems that watch a whole tree one for all, and no look at a file.
+ * Reports that something in a folder may have changed, but not what; the receiver scans. It uses one watch per folder,
+ * or a single one on systems that watch whole trees, and reads no file.
  */
 export class FolderWatch {
   private readonly watchers = new Map<string, { watcher: FSWatcher; identity: string | null }>();
   private failed = false;
 
-  /** @param onHint called often where much changes: gather the calls. */
+  /** @param onHint may be called often; debounce it */
   constructor(
     private readonly directory: string,
     private readonly onHint: () => void,
   ) {
-    this.failed = tellsNothing(directory);
+    this.failed = isUnreliable(directory);
   }
 
-  /** Whether every change is told; where not, look now and then without a hint. */
+  /** Whether all changes are reported. If not, scan periodically. */
   get isTrusted(): boolean {
     return !this.failed;
   }
 
   /**
-   * Watches these folders, by their paths below the directory, and no other.
-   * @returns whether one of them was not watched before: what has happened in it until now was not told
+   * Watches exactly these folders, given by their relative paths.
+   * @returns whether a folder is newly watched; its earlier changes were not reported
    */
   follow(folders: readonly string[]): boolean {
-    const wanted = new Set(['', ...(WATCHES_DEEP ? [] : folders)]);
+    const wanted = new Set(['', ...(WATCHES_RECURSIVELY ? [] : folders)]);
     for (const [folder, { identity }] of this.watchers) {
-      // A folder that was removed and made anew is another one, of which the old watch hears nothing.
+      // A folder that was deleted and created again is a new one, which the old watch does not report.
       if (!wanted.has(folder) || this.identityOf(folder) !== identity) this.unwatch(folder);
     }
     let added = false;
@@ -48,11 +48,14 @@ export class FolderWatch {
     for (const folder of [...this.watchers.keys()]) this.unwatch(folder);
   }
 
-  /** A folder that is gone already is no failure; a system that has no watches left is. */
+  /** A missing folder is not a failure. Running out of watches is. */
   private add(folder: string): boolean {
     if (this.failed) return false;
     try {
-      const watcher = watch(join(this.directory, folder), { recursive: WATCHES_DEEP, persistent: false });
+      const watcher = watch(join(this.directory, folder), {
+        recursive: WATCHES_RECURSIVELY,
+        persistent: false,
+      });
       watcher.on('change', () => this.onHint());
       watcher.on('error', () => this.drop(folder));
       this.watchers.set(folder, { watcher, identity: this.identityOf(folder) });
@@ -73,16 +76,16 @@ export class FolderWatch {
     this.watchers.delete(folder);
   }
 
-  /** Some file systems give the number of a folder that was removed to the next one that is made: its birth tells them apart. */
+  /** The birth time is needed because some file systems reuse the inode of a deleted folder. */
   private identityOf(folder: string): string | null {
     const stats = statSync(join(this.directory, folder), { bigint: true, throwIfNoEntry: false });
     return stats === undefined ? null : `${stats.dev}:${stats.ino}:${stats.birthtimeNs}`;
   }
 }
 
-function tellsNothing(directory: string): boolean {
+function isUnreliable(directory: string): boolean {
   try {
-    return TELLS_NOTHING.has(Number(statfsSync(directory).type));
+    return UNRELIABLE_FILE_SYSTEMS.has(Number(statfsSync(directory).type));
   } catch {
     return false;
   }

@@ -6,13 +6,13 @@ import { DiskFinder } from './disk-finder.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { readWhole } from './read-file.js';
 
-/** Most files about which git is asked together. */
-const FILES_ASKED = 1_000;
+/** Most files per query to git. */
+const FILES_PER_QUERY = 1_000;
 
 /**
- * Whether a folder holds every file that the Cloud has under its name, as it is there, and one at least: then it is the
- * same project, whatever is known of it here. Ends at the first file that is missing or another. What may not be seen is
- * not compared: the answer would tell whether a guess of it is right.
+ * Whether a folder holds all Cloud files under its name with equal content, and at least one. Then it is the same
+ * project. Stops at the first difference. Hidden files are skipped, because the answer would confirm a guess of their
+ * content.
  */
 export async function holdsAll(folder: Pick<FolderSync, 'files' | 'roots'>): Promise<boolean> {
   let same = 0;
@@ -22,13 +22,13 @@ export async function holdsAll(folder: Pick<FolderSync, 'files' | 'roots'>): Pro
       files.map(({ docPath }) => docPath),
     );
     const seen = files.filter(({ docPath }) => !hidden.has(docPath));
-    if (!(await areHere(folder, seen))) return false;
+    if (!(await areEqual(folder, seen))) return false;
     same += seen.length;
   }
   return same > 0;
 }
 
-async function areHere(folder: Pick<FolderSync, 'roots'>, files: readonly CloudFile[]): Promise<boolean> {
+async function areEqual(folder: Pick<FolderSync, 'roots'>, files: readonly CloudFile[]): Promise<boolean> {
   const { directory } = rootOf(folder);
   const finder = new DiskFinder(folder.roots);
   for (const { docPath, sha256 } of files) {
@@ -41,24 +41,24 @@ async function areHere(folder: Pick<FolderSync, 'roots'>, files: readonly CloudF
 async function* inChunks<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let chunk: T[] = [];
   for await (const item of items) {
-    if (chunk.push(item) < FILES_ASKED) continue;
+    if (chunk.push(item) < FILES_PER_QUERY) continue;
     yield chunk;
     chunk = [];
   }
   if (chunk.length > 0) yield chunk;
 }
 
-/** Whether most of the files that both sides had are there: the folder is the one of which that is remembered. */
+/** Whether at least half of the files in the state exist, which shows that the state belongs to this folder. */
 export async function holdsMost({ roots, state }: Pick<FolderSync, 'roots' | 'state'>): Promise<boolean> {
   const finder = new DiskFinder(roots);
   const docPaths = [...state.bases()].map(([docPath]) => docPath);
   const hidden = await hiddenDocPaths({ roots }, docPaths);
   const seen = docPaths.filter((docPath) => !hidden.has(docPath));
-  let there = 0;
+  let existing = 0;
   for (const docPath of seen) {
-    if ((await finder.find(docPath).catch(() => null)) !== null) there += 1;
+    if ((await finder.find(docPath).catch(() => null)) !== null) existing += 1;
   }
-  return seen.length > 0 && there * 2 >= seen.length;
+  return seen.length > 0 && existing * 2 >= seen.length;
 }
 
 function shaOf(path: string): string | null {

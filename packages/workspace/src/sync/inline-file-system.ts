@@ -5,8 +5,8 @@ import { type FileSystem, type OpenFile, realFileSystem } from '../disk/file-sys
 const fsync = promisify(fs.fsync);
 
 /**
- * System calls on this thread. To hand a call to another one takes ten times as long as most calls, and a pull makes a
- * dozen for each small file. Only what waits for the disk is handed over.
+ * Synchronous system calls. Handing a call to the thread pool takes ten times as long as most calls, and a pull makes
+ * a dozen per small file. Only fsync, which waits for the disk, is asynchronous.
  */
 export const inlineFileSystem: FileSystem = {
   ...realFileSystem,

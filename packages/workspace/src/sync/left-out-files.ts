@@ -7,10 +7,10 @@ import type { WorkspaceRoot } from '../disk/located-path.js';
 import type { FolderState } from './folder-state.js';
 import type { Finding, LeftOutFiles } from './sync-report.js';
 
-/** A folder of dependencies may hold hundreds of thousands: nobody reads their names. */
+/** A folder of dependencies may hold hundreds of thousands of files. */
 const MAX_FILES = 10_000;
 
-/** Every file of what a scan has left out: of a folder, all that are in it. Nothing of them is read. */
+/** Expands the entries that a scan has left out to single files, without reading them. */
 export async function leftOutFiles(
   { directory }: WorkspaceRoot,
   leftOut: readonly Finding[],
@@ -34,13 +34,13 @@ export async function leftOutFiles(
   return { files, hasMore: false };
 }
 
-/** Those that were sent when nothing left them out: a person may want to remove them from the Cloud. */
+/** Left-out files that were sent before, which the user may want to remove from the Cloud. */
 export function sentBefore(
   { name }: WorkspaceRoot,
   { files }: LeftOutFiles,
   state: Pick<FolderState, 'baseOf'>,
 ): Finding[] {
-  const reason = 'is now left out; what was sent of it before stays in the Cloud';
+  const reason = 'is left out now; the version that was sent before stays in the Cloud';
   return files.flatMap(({ path }) =>
     state.baseOf(foldCase(`${name}/${path}`)) === null ? [] : [{ path, reason }],
   );

@@ -1,22 +1,17 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import {
-  type Ack,
-  type ChangedFile,
-  foldCase,
-  type FilePut,
-  type FilePutAnswer,
-  type FolderStatus,
-} from '@patchbay/protocol';
+import { type Ack, type ChangedFile, foldCase, type FilePut, type FilePutAnswer } from '@patchbay/protocol';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 import { ignoreNote } from '../visible/ignore-note.js';
 import type { FileProposal } from '../approval/approver.js';
+import { CloudComparisons } from './cloud-comparisons.js';
 import { cloudProposal } from './cloud-proposal.js';
 import { CloudSpelling } from './cloud-spelling.js';
 import { CloudView } from './cloud-view.js';
 import { ConflictKeeper } from './conflict-keeper.js';
-import { type Difference, Differences } from './differences.js';
+import { type DifferenceEvents, DifferenceReport } from './difference-report.js';
+import type { Difference } from './differences.js';
 import { DiskFinder } from './disk-finder.js';
 import { stampOf } from './file-stamp.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
@@ -31,168 +26,144 @@ import type { FolderScan } from './scan-folder.js';
 import { Settling } from './settling.js';
 import type { Conflict, SyncReport } from './sync-report.js';
 
-/** Longest time, in ms, that a call waits for what it needs to be sent. */
-const BRING_UP_MS = 10_000;
-/** A look without a hint, in ms: where hints can be trusted, and where not. */
+/** Longest time in ms that a call waits for the upload of its files. */
+const UPLOAD_WAIT_MS = 10_000;
+/** Time in ms until the next scan without a hint, by whether hints are reliable, or after a failed scan. */
 const RESCAN_MS = { trusted: 60_000, untrusted: 1_500, failed: 3_000 };
-/** The Cloud tells of its changes, but a word may be lost: so often, in ms, all of it is looked at. */
-const CLOUD_LOOK_MS = 300_000;
 
-/** What a folder is kept in step with, and who is told. */
-export interface LiveFolderOptions extends Pick<
-  FolderSync,
-  'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'
-> {
-  /** Sends a file over the relay: what is in conflict is kept as a version beside the head. */
+/** What a folder is synced with, and its callbacks. */
+export interface LiveFolderOptions
+  extends
+    DifferenceEvents,
+    Pick<FolderSync, 'files' | 'roots' | 'state' | 'maxFileBytes' | 'exclude' | 'secrets'> {
+  /** Sends a file over the relay. Conflicting content is kept as a version beside the head. */
   putFile: (file: FilePut) => Promise<Ack<FilePutAnswer>>;
-  /** Told of what was sent, of what could not be, and at every look of what is kept out. */
+  /** Called with sent files and failures, and after each scan with the secrets that are not sent. */
   onReport?: (report: SyncReport) => void;
-  /** Told once of each difference that a person should know of. */
-  onDifference?: (difference: Difference) => void;
-  /** Told in what the folder and the Cloud differ, whenever that has changed. */
-  onStatus?: (status: FolderStatus) => void;
-  /** Told of a round that failed as a whole; the next one tries again. */
+  /** Called when a whole round fails; the next round tries again. */
   onFault?: (error: unknown) => void;
-  /** In ms, never going back; by it what is being written is held back. */
+  /** Monotonic time in ms, by which files that are being written are delayed. */
   now?: () => number;
 }
 
 /**
- * Keeps one folder in step while its client is connected: what changes on the disk is sent on the base that both sides
- * last had; what changes in the Cloud is told, and comes to the disk only when a person says so. In a folder that was
- * never pushed or pulled only the files are kept in step that calls have written.
+ * Syncs a folder while its client is connected. Local changes are sent, based on the last common version. Cloud
+ * changes are reported, and written to the disk only after approval. In a folder that was never pushed or pulled, only
+ * files that calls have written are synced.
  */
 export class LiveFolder implements FolderLedger {
   private readonly claims = new PathClaims();
-  private readonly differences = new Differences();
+  private readonly report: DifferenceReport;
   private readonly stopped = new AbortController();
   private readonly rounds = new Rounds((error) => this.options.onFault?.(error));
   private readonly cloud: CloudView;
+  private readonly comparisons: CloudComparisons;
   private readonly settling: Settling;
   private watch: FolderWatch | null = null;
-  private rescan: NodeJS.Timeout | undefined;
-  private cloudLook: NodeJS.Timeout | undefined;
-  private told = '';
+  private scanTimer: NodeJS.Timeout | undefined;
   private readonly guard: FolderGuard;
   private readonly keeper: ConflictKeeper;
 
   constructor(private readonly options: LiveFolderOptions) {
-    this.cloud = new CloudView(options, this.differences, (difference) => this.tell(difference));
+    this.report = new DifferenceReport(this.docPath, options.state, options);
+    this.cloud = new CloudView(options, this.report.differences, this.report.add);
+    this.comparisons = new CloudComparisons(this.cloud, this.rounds, this.report, this.signal);
     this.guard = new FolderGuard(rootOf(options));
     this.settling = new Settling(options.now);
     this.keeper = new ConflictKeeper(options, (file) => options.putFile(file));
   }
 
   /**
-   * Looks at both sides, and from then on again whenever one of them changes; without `watch` only at the Cloud's. Called
-   * once more after each connection: the Cloud may have changed since, and what was to be sent may have failed.
+   * Compares both sides now and after each change. Without `watch`, only the Cloud's changes are compared. Call it
+   * after each connection: the Cloud may have changed, and sending may have failed.
    */
   start({ watch }: { watch: boolean }): void {
     if (watch) {
       this.watch ??= new FolderWatch(rootOf(this.options).directory, () => this.request());
       this.request();
     }
-    this.lookAtCloud();
+    this.comparisons.compareAll();
   }
 
-  /** Ends what is under way; nothing is sent any more. */
+  /** Waits for running work. Nothing is sent afterwards. */
   async stop(): Promise<void> {
     this.stopped.abort(new Error('The client is closing.'));
-    clearTimeout(this.rescan);
-    clearTimeout(this.cloudLook);
+    clearTimeout(this.scanTimer);
+    this.comparisons.end();
     this.watch?.close();
     await this.rounds.end();
   }
 
-  /** Somebody else has changed Cloud files, as far as is known these: null, whichever. */
+  /** Others have changed these Cloud files; null if it is unknown which. */
   filesChanged(files: readonly ChangedFile[] | null): void {
-    if (files === null) return this.lookAtCloud();
+    if (files === null) return this.comparisons.compareAll();
     const own = files.filter(({ docPath }) => this.has(docPath));
     if (own.length === 0) return;
-    // What was not seen is seen by a look at all; one that is due stays due.
-    this.seeCloud(() => this.cloud.judgeAll(own)).catch(() => this.lookAfter(RESCAN_MS.failed));
+    this.comparisons.compareFiles(own);
   }
 
-  /** Compares all that the Cloud has with the folder: after a connection, now and then, or where much has changed. */
-  private lookAtCloud(): void {
-    this.seeCloud(() => this.cloud.look(this.stopped.signal)).then(
-      () => this.lookAfter(CLOUD_LOOK_MS),
-      () => this.lookAfter(RESCAN_MS.failed),
-    );
-  }
-
-  private seeCloud(look: () => Promise<void>): Promise<void> {
-    return this.rounds.enqueue(async () => {
-      await look();
-      this.report();
-    });
-  }
-
-  private lookAfter(pauseMs: number): void {
-    clearTimeout(this.cloudLook);
-    if (this.stopped.signal.aborted) return;
-    this.cloudLook = globalThis.setTimeout(() => this.lookAtCloud(), pauseMs).unref();
-  }
-
-  /** Takes a Cloud text into the folder, where it still has what both sides last had, and the Cloud what was shown. */
+  /**
+   * Writes the Cloud's content into the folder if the folder still has the base and the Cloud the version that was
+   * shown.
+   */
   private pull(shown: Difference): Promise<SyncReport> {
-    const pull = () => this.writing([shown.docPath], () => this.pullOne(shown), this.stopped.signal);
+    const pull = () => this.whileWriting([shown.docPath], () => this.pullOne(shown), this.signal);
     return this.rounds.enqueue(pull);
   }
 
   private async pullOne(shown: Difference): Promise<SyncReport> {
     const sync = this.sync((docPath) => docPath === shown.docPath);
     const report = await pullFolder({ ...sync, delete: true, expects: shown });
-    // Its name and its mode are still as they were here.
+    // A pull of this kind changes neither name nor mode.
     if (report.moved.files > 0)
-      await this.cloud.judgeAll([{ ...shown, path: shown.there, sha256: shown.remote }]);
-    this.report();
+      await this.cloud.compareFiles([{ ...shown, path: shown.cloudPath, sha256: shown.remote }]);
+    this.report.sendStatus();
     return report;
   }
 
-  /** A Cloud text that the folder does not have, to be shown to a person, and taken over. */
-  async offerOf(
+  /** A Cloud change for the user's decision, and the function that applies it. */
+  async proposalOf(
     difference: Difference,
-  ): Promise<{ proposal: FileProposal; note: string | undefined; take: () => Promise<SyncReport> }> {
-    const shown = await this.rounds.enqueue(() => this.shownAt(difference));
+  ): Promise<{ proposal: FileProposal; note: string | undefined; apply: () => Promise<SyncReport> }> {
+    const shown = await this.rounds.enqueue(() => this.atLocalPath(difference));
     const proposal = await cloudProposal(this.options, shown);
-    const note = await ignoreNote(this.options, [proposal], this.stopped.signal);
-    return { proposal, note, take: () => this.pull(shown) };
+    const note = await ignoreNote(this.options, [proposal], this.signal);
+    return { proposal, note, apply: () => this.pull(shown) };
   }
 
-  /** The file where a pull would write it: its folder may be spelt otherwise here. */
-  private async shownAt(difference: Difference): Promise<Difference> {
+  /** The path that a pull would write to: local folders may be spelled differently. */
+  private async atLocalPath(difference: Difference): Promise<Difference> {
     const sync = this.sync((docPath) => docPath === difference.docPath);
     const { planned } = await pullFolder({ ...sync, delete: true, dryRun: true, expects: difference });
     return { ...difference, path: planned[0]?.path ?? difference.path };
   }
 
-  /** Aborted when the folder is no longer kept in step. */
-  get ending(): AbortSignal {
+  /** Aborted when syncing ends. */
+  get signal(): AbortSignal {
     return this.stopped.signal;
   }
 
-  writing<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.claims.holding([...new Set(this.ownOf(docPaths))], work, signal);
+  whileWriting<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.claims.withClaims([...new Set(this.ownOf(docPaths))], work, signal);
   }
 
-  async bringUp(docPaths: readonly string[]): Promise<void> {
+  async uploadChanged(docPaths: readonly string[]): Promise<void> {
     this.options.state.refresh();
     const changed: string[] = [];
     for (const docPath of this.ownOf(docPaths)) if (await this.isChanged(docPath)) changed.push(docPath);
     if (changed.length === 0) return;
     const wanted = new Set(changed);
     const sent = this.sendSettled(wanted);
-    // What cannot be sent now is sent by a later round: the call that asks for it must not fail for that.
-    await Promise.race([sent.catch(() => undefined), setTimeout(BRING_UP_MS, undefined, { ref: false })]);
+    // Files that cannot be sent now are sent by a later round, so the call must not fail.
+    await Promise.race([sent.catch(() => undefined), setTimeout(UPLOAD_WAIT_MS, undefined, { ref: false })]);
   }
 
-  /** Sends files as soon as nobody is writing them any more, so that no half-written one becomes a version. */
+  /** Sends files when they no longer change, so that no half-written file becomes a version. */
   private async sendSettled(docPaths: ReadonlySet<string>): Promise<void> {
     for (;;) {
       await this.rounds.enqueue(() => this.send((docPath) => docPaths.has(docPath)));
       if (![...docPaths].some((docPath) => this.settling.isHeld(docPath))) return;
-      await setTimeout(this.settling.dueInMs + 1, undefined, { signal: this.ending, ref: false });
+      await setTimeout(this.settling.dueInMs + 1, undefined, { signal: this.signal, ref: false });
     }
   }
 
@@ -200,11 +171,11 @@ export class LiveFolder implements FolderLedger {
     return this.options.state.baseOf(docPath);
   }
 
-  isHeld(docPath: string, sha256: string): boolean {
-    return this.baseOf(docPath) === sha256 || this.keeper.holds(docPath, sha256);
+  isInCloud(docPath: string, sha256: string): boolean {
+    return this.baseOf(docPath) === sha256 || this.keeper.hasKept(docPath, sha256);
   }
 
-  async sending(docPath: string, sha256: string): Promise<void> {
+  async noteSending(docPath: string, sha256: string): Promise<void> {
     this.options.state.noteSent(docPath, sha256);
     await this.save();
   }
@@ -214,18 +185,18 @@ export class LiveFolder implements FolderLedger {
     return new CloudSpelling(name, this.options.state).pathOf(belowRoot(path.slice(1)));
   }
 
-  async arrived(
-    { docPath, path, sha256 }: Parameters<FolderLedger['arrived']>[0],
-    there: string,
+  async noteUploaded(
+    { docPath, path, sha256 }: Parameters<FolderLedger['noteUploaded']>[0],
+    cloudPath: string,
   ): Promise<void> {
-    this.options.state.noteSame(docPath, sha256, { here: belowRoot(path.slice(1)), there });
+    this.options.state.noteSame(docPath, sha256, { localPath: belowRoot(path.slice(1)), cloudPath });
     await this.save();
-    this.differences.drop(docPath);
+    this.report.differences.drop(docPath);
     this.keeper.forget(docPath);
-    this.report();
+    this.report.sendStatus();
   }
 
-  /** Whether it is the docPath of a file of this folder. */
+  /** Whether the docPath belongs to this folder. */
   has(docPath: string): boolean {
     return docPath.startsWith(`${this.docPath}/`);
   }
@@ -238,7 +209,7 @@ export class LiveFolder implements FolderLedger {
     return foldCase(rootOf(this.options).name);
   }
 
-  /** What cannot be remembered now, for a full disk, is saved with what comes next: the call must not fail for that. */
+  /** On a full disk the state is saved by a later call, so this one must not fail. */
   private async save(): Promise<void> {
     await this.options.state.save().catch((error: unknown) => this.options.onFault?.(error));
   }
@@ -247,9 +218,9 @@ export class LiveFolder implements FolderLedger {
     this.rounds.request(() => this.round());
   }
 
-  /** One look through the folder, and what comes of it. */
+  /** Scans the folder and sends its changes. */
   private async round(): Promise<void> {
-    clearTimeout(this.rescan);
+    clearTimeout(this.scanTimer);
     const { state } = this.options;
     const began = performance.now();
     let pauseMs = RESCAN_MS.failed;
@@ -259,21 +230,21 @@ export class LiveFolder implements FolderLedger {
       this.settling.prune();
       pauseMs = Math.min(this.pauseAfter(performance.now() - began), this.settling.dueInMs + 1);
     } finally {
-      this.lookAgain(pauseMs);
+      this.scheduleScan(pauseMs);
     }
   }
 
-  /** How long a look is put off without a hint: where hints are not to be trusted not so often as it could be had. */
+  /** Without reliable hints, scans take at most an eighth of the time. */
   private pauseAfter(tookMs: number): number {
     return this.watch?.isTrusted ? RESCAN_MS.trusted : Math.max(RESCAN_MS.untrusted, 8 * tookMs);
   }
 
-  private lookAgain(afterMs: number): void {
-    if (this.watch === null || this.stopped.signal.aborted) return;
-    this.rescan = globalThis.setTimeout(() => this.request(), afterMs).unref();
+  private scheduleScan(afterMs: number): void {
+    if (this.watch === null || this.signal.aborted) return;
+    this.scanTimer = globalThis.setTimeout(() => this.request(), afterMs).unref();
   }
 
-  /** Sends what has changed here, and notes what cannot be sent because it has changed there, too. */
+  /** Sends local changes and records conflicts. */
   private async send(only?: (docPath: string) => boolean, isWhole = false): Promise<void> {
     const seen = (scan: FolderScan): void => {
       const isNew = this.watch?.follow(scan.folders) ?? false;
@@ -281,13 +252,13 @@ export class LiveFolder implements FolderLedger {
     };
     this.guard.check();
     const report = await pushFolder({ ...this.sync(only), delete: !this.guard.isEmpty, onScan: seen });
-    for (const conflict of report.conflicts) await this.conflicted(conflict);
-    await this.judgeUnmet(report, only);
-    if (isWhole) this.tellUnsent(report);
+    for (const conflict of report.conflicts) await this.handleConflict(conflict);
+    await this.recheckConflicts(report, only);
+    if (isWhole) this.report.addUnsent(report, (docPath) => this.settling.isHeld(docPath));
     await this.cloud.dropHidden();
     const { moved, deleted, faults, secrets } = report;
     if (moved.files + deleted + faults.length + secrets.length > 0) this.options.onReport?.(report);
-    this.report();
+    this.report.sendStatus();
   }
 
   private sync(only?: (docPath: string) => boolean): FolderSync {
@@ -295,66 +266,50 @@ export class LiveFolder implements FolderLedger {
     return {
       ...{ files, roots, state, maxFileBytes, exclude, secrets, progress: silent },
       ...{ claims: this.claims, settling: this.settling },
-      ...{ force: false, delete: false, dryRun: false, signal: this.stopped.signal },
+      ...{ force: false, delete: false, dryRun: false, signal: this.signal },
       ...(only && { only }),
     };
   }
 
-  private tellUnsent({ unsent }: SyncReport): void {
-    const found = unsent.map(({ path, docPath, remote, reason }): Difference => {
-      return { path, docPath, there: `/${docPath}`, base: remote, remote, kind: 'unsent', reason };
-    });
-    const isHeld = (docPath: string) => this.settling.isHeld(docPath);
-    for (const difference of this.differences.noteUnsent(found, isHeld))
-      this.options.onDifference?.(difference);
-  }
-
-  private async conflicted(conflict: Conflict): Promise<void> {
+  private async handleConflict(conflict: Conflict): Promise<void> {
     const { path, docPath, remote, renamedTo } = conflict;
-    const there = `/${rootOf(this.options).name}/${renamedTo ?? path}`;
-    const difference = { docPath, path, base: this.baseOf(docPath), remote, there };
+    const cloudPath = `/${rootOf(this.options).name}/${renamedTo ?? path}`;
+    const difference = { docPath, path, base: this.baseOf(docPath), remote, cloudPath };
     if (renamedTo !== undefined)
-      return this.tell({ ...difference, kind: 'renamedOnBoth', reason: `to ${renamedTo} there` });
-    this.tell({ ...difference, kind: 'conflict' });
+      return this.report.add({
+        ...difference,
+        kind: 'renamedOnBoth',
+        reason: `in the Cloud to ${renamedTo}`,
+      });
+    this.report.add({ ...difference, kind: 'conflict' });
     const kept = await this.keeper.keep(conflict);
     if (kept !== null)
-      await this.arrived(
+      await this.noteUploaded(
         { docPath, path: `/${rootOf(this.options).name}/${path}`, sha256: kept.sha256 },
-        kept.there,
+        kept.cloudPath,
       );
   }
 
-  /** Conflicts that this look did not meet: they may be over, or one side has gone back to what both had. */
-  private async judgeUnmet({ conflicts }: SyncReport, only?: (docPath: string) => boolean): Promise<void> {
+  /** Conflicts that this scan did not meet may be over, or one side may have returned to the base. */
+  private async recheckConflicts(
+    { conflicts }: SyncReport,
+    only?: (docPath: string) => boolean,
+  ): Promise<void> {
     const met = new Set(conflicts.map(({ docPath }) => docPath));
-    const unmet = this.differences
+    const unmet = this.report.differences
       .of('conflict')
       .filter(({ docPath }) => !met.has(docPath) && only?.(docPath) !== false);
-    await this.cloud.judgeAll(
-      unmet.map(({ docPath, there, remote }) => ({ docPath, path: there, sha256: remote })),
+    await this.cloud.compareFiles(
+      unmet.map(({ docPath, cloudPath, remote }) => ({ docPath, path: cloudPath, sha256: remote })),
     );
   }
 
-  /** Whether the disk may hold something that the Cloud was not sent. */
+  /** Whether the disk may hold content that was not sent. */
   private async isChanged(docPath: string): Promise<boolean> {
     const { roots, state } = this.options;
     const path = await new DiskFinder(roots).find(docPath).catch(() => null);
     if (path === null) return state.baseOf(docPath) !== null;
     const stats = lstatSync(join(rootOf(this.options).directory, path), { throwIfNoEntry: false });
     return stats === undefined || !state.isUnchanged(docPath, stampOf(stats));
-  }
-
-  private tell(difference: Difference): void {
-    if (this.differences.note(difference)) this.options.onDifference?.(difference);
-  }
-
-  /** Tells the server, where something has changed since it was told. */
-  private report(): void {
-    this.differences.settle(this.options.state);
-    const status = this.differences.statusOf(this.docPath);
-    const text = JSON.stringify(status);
-    if (text === this.told) return;
-    this.told = text;
-    this.options.onStatus?.(status);
   }
 }

@@ -11,60 +11,60 @@ import { readWhole } from './read-file.js';
 import type { FolderScan } from './scan-folder.js';
 import type { Finding, SyncReport } from './sync-report.js';
 
-/** Files beyond the sync's own limit are still compared, up to here. */
+/** Files above the sync limit are still compared, up to this size. */
 const MAX_COMPARED_BYTES = 512 * 1024 * 1024;
-const FILES_A_TURN = 64;
+const FILES_PER_TURN = 64;
 
-/** What is on the disk at each of these docPaths. */
-export interface LocalLook {
+/** The local files of a pull, by docPath. */
+export interface LocalFiles {
   files: Map<string, LocalFile>;
-  /** Files that are there and may not be seen: they are neither read nor replaced. */
+  /** Existing hidden files: they are neither read nor replaced. */
   hidden: Map<string, Finding>;
-  /** docPaths about which nothing can be decided; the report says why. */
+  /** docPaths that cannot be decided; the report has the reasons. */
   undecided: Set<string>;
 }
 
-/** Looks at the disk for every docPath that a pull is about. @throws GitFault */
-export async function lookLocally(
+/** Inspects the local file of each docPath of a pull. @throws GitFault */
+export async function inspectLocalFiles(
   sync: FolderSync,
   scan: FolderScan,
   docPaths: Iterable<string>,
   report: SyncReport,
-): Promise<LocalLook> {
-  const look: LocalLook = { files: new Map(), hidden: new Map(), undecided: new Set() };
+): Promise<LocalFiles> {
+  const found: LocalFiles = { files: new Map(), hidden: new Map(), undecided: new Set() };
   const scanned = new Map(scan.files.map((file) => [file.docPath, file]));
   const others = await findUnscanned(sync, scanned, docPaths, (docPath, error) => {
-    look.undecided.add(docPath);
-    undecided(report, belowRoot(docPath), error);
+    found.undecided.add(docPath);
+    reportUndecided(report, belowRoot(docPath), error);
   });
   const hidden = await hiddenPaths(rootOf(sync), [...others.values()], sync);
   let looked = 0;
   for (const docPath of docPaths) {
-    if (++looked % FILES_A_TURN === 0) await setImmediate();
+    if (++looked % FILES_PER_TURN === 0) await setImmediate();
     sync.signal?.throwIfAborted();
     const file = scanned.get(docPath);
     const path = file?.path ?? others.get(docPath);
     if (path === undefined) continue;
     const why = file ? undefined : hidden.get(path);
     if (why) {
-      look.hidden.set(docPath, { path, reason: why.reason });
+      found.hidden.set(docPath, { path, reason: why.reason });
       continue;
     }
     const known = file && sync.state.contentOf(docPath, file.stamp);
     try {
-      const found = known
+      const content = known
         ? { sha256: known, isText: true, isExecutable: isExecutable(file.stamp) }
         : read(sync, docPath, path);
-      if (found !== null) look.files.set(docPath, { path, ...found });
+      if (content !== null) found.files.set(docPath, { path, ...content });
     } catch (error) {
-      look.undecided.add(docPath);
-      undecided(report, belowRoot(docPath), error);
+      found.undecided.add(docPath);
+      reportUndecided(report, belowRoot(docPath), error);
     }
   }
-  return look;
+  return found;
 }
 
-/** Where there is a file that the scan has not taken in, by docPath. */
+/** Local paths of existing files that the scan did not include, by docPath. */
 async function findUnscanned(
   { roots, signal }: FolderSync,
   scanned: ReadonlyMap<string, unknown>,
@@ -86,11 +86,12 @@ async function findUnscanned(
   return found;
 }
 
-/** What a file holds; null where it has gone. */
+/** The content of a file; null if it is gone. */
 function read({ state, ...sync }: FolderSync, docPath: string, path: string): Omit<LocalFile, 'path'> | null {
   try {
     const file = readWhole(join(rootOf(sync).directory, path), MAX_COMPARED_BYTES);
-    if (file === null) throw new WorkspaceFault('WriteFailed', 'is not a regular file here, or is too large');
+    if (file === null)
+      throw new WorkspaceFault('WriteFailed', 'is not a regular file here, or is very large');
     state.noteContent(docPath, file.stamp, file.isText ? file.sha256 : null);
     return { sha256: file.sha256, isText: file.isText, isExecutable: isExecutable(file.stamp) };
   } catch (error) {
@@ -102,8 +103,8 @@ function read({ state, ...sync }: FolderSync, docPath: string, path: string): Om
   }
 }
 
-/** A name that this client refuses is left out for good; what is ambiguous or cannot be read is for a person to mend. */
-function undecided(report: SyncReport, path: string, error: unknown): void {
+/** A rejected name is skipped. An ambiguous or unreadable file is a fault that the user can fix. */
+function reportUndecided(report: SyncReport, path: string, error: unknown): void {
   if (error instanceof WorkspaceFault && error.code === 'InvalidPath') {
     report.skipped.push({ path, reason: `cannot be written here: ${error.message}` });
   } else if (error instanceof WorkspaceFault || error instanceof PatchFileFault) {

@@ -2,52 +2,52 @@ import { PathClaims } from './path-claims.js';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('who works on which file', () => {
+describe('a claim of a file', () => {
   let claims: PathClaims;
   beforeEach(() => void (claims = new PathClaims()));
 
-  it('is one at a time', () => {
-    expect([claims.tryTake('a'), claims.tryTake('a'), claims.tryTake('b')]).toEqual([true, false, true]);
-    claims.free('a');
-    expect(claims.tryTake('a')).toBe(true);
+  it('is exclusive', () => {
+    expect([claims.tryClaim('a'), claims.tryClaim('a'), claims.tryClaim('b')]).toEqual([true, false, true]);
+    claims.release('a');
+    expect(claims.tryClaim('a')).toBe(true);
   });
 
-  it('has all of the files in hand before it begins, and none of them before', async () => {
+  it('of several files is taken once all are free, and blocks none before', async () => {
     const done: string[] = [];
-    claims.tryTake('a');
-    const both = claims.holding(['a', 'b'], () => Promise.resolve(done.push('both')));
+    claims.tryClaim('a');
+    const both = claims.withClaims(['a', 'b'], () => Promise.resolve(done.push('both')));
     await soon();
-    // Who waits for one file keeps nobody from the other.
-    expect([done, claims.tryTake('b')]).toEqual([[], true]);
-    claims.free('a');
+    // Waiting for one file does not block the other.
+    expect([done, claims.tryClaim('b')]).toEqual([[], true]);
+    claims.release('a');
     await soon();
     expect(done).toEqual([]);
-    claims.free('b');
+    claims.release('b');
     await both;
-    expect([done, claims.tryTake('a'), claims.tryTake('b')]).toEqual([['both'], true, true]);
+    expect([done, claims.tryClaim('a'), claims.tryClaim('b')]).toEqual([['both'], true, true]);
   });
 
-  it('is free again where the work has failed', async () => {
-    await expect(claims.holding(['a'], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(claims.tryTake('a')).toBe(true);
+  it('is released if the work fails', async () => {
+    await expect(claims.withClaims(['a'], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(claims.tryClaim('a')).toBe(true);
   });
 
-  it('gives way in the order in which the others came', async () => {
+  it('is granted in the order of requests', async () => {
     const order: number[] = [];
-    claims.tryTake('a');
-    const waiting = [1, 2, 3].map((n) => claims.holding(['a'], () => Promise.resolve(order.push(n))));
-    claims.free('a');
+    claims.tryClaim('a');
+    const waiting = [1, 2, 3].map((n) => claims.withClaims(['a'], () => Promise.resolve(order.push(n))));
+    claims.release('a');
     await Promise.all(waiting);
     expect(order).toEqual([1, 2, 3]);
   });
 
-  it('is nobody’s who has given up waiting for it', async () => {
+  it('is not granted to an aborted request', async () => {
     const ending = new AbortController();
-    claims.tryTake('a');
-    const waiting = claims.holding(['a'], () => Promise.resolve(), ending.signal);
+    claims.tryClaim('a');
+    const waiting = claims.withClaims(['a'], () => Promise.resolve(), ending.signal);
     ending.abort(new Error('cancelled'));
     await expect(waiting).rejects.toThrow('cancelled');
-    claims.free('a');
-    expect(claims.tryTake('a')).toBe(true);
+    claims.release('a');
+    expect(claims.tryClaim('a')).toBe(true);
   });
 });

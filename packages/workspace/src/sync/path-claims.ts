@@ -1,54 +1,54 @@
-/** Who works on which file of a folder at this moment: a call that writes it, or the upload of what was found on the disk. */
+/** Locks per file of a folder, shared by calls that write and uploads of local changes. */
 export class PathClaims {
-  private readonly taken = new Set<string>();
+  private readonly claimed = new Set<string>();
   private readonly waiting: { docPaths: readonly string[]; resolve: () => void }[] = [];
 
-  /** Takes the file if nobody has it. */
-  tryTake(docPath: string): boolean {
-    if (this.taken.has(docPath)) return false;
-    this.taken.add(docPath);
+  /** Takes the lock if it is free. */
+  tryClaim(docPath: string): boolean {
+    if (this.claimed.has(docPath)) return false;
+    this.claimed.add(docPath);
     return true;
   }
 
-  free(docPath: string): void {
-    if (!this.taken.delete(docPath)) return;
-    for (const one of [...this.waiting]) if (this.takeAll(one.docPaths)) this.leave(one);
+  release(docPath: string): void {
+    if (!this.claimed.delete(docPath)) return;
+    for (const one of [...this.waiting]) if (this.tryClaimAll(one.docPaths)) this.grant(one);
   }
 
-  /** Does the work with all of the files in hand, once all of them are free; rejects by `signal` where that comes first. */
-  async holding<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    if (!this.takeAll(docPaths)) await this.untilFree(docPaths, signal);
+  /** Runs the work with all locks held. Rejects with the signal's reason if it aborts first. */
+  async withClaims<T>(docPaths: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (!this.tryClaimAll(docPaths)) await this.waitFor(docPaths, signal);
     try {
       signal?.throwIfAborted();
       return await work();
     } finally {
-      for (const docPath of docPaths) this.free(docPath);
+      for (const docPath of docPaths) this.release(docPath);
     }
   }
 
-  private untilFree(docPaths: readonly string[], signal?: AbortSignal): Promise<void> {
+  private waitFor(docPaths: readonly string[], signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const one = { docPaths, resolve: () => end(resolve) };
-      const giveUp = () => {
+      const abort = () => {
         this.waiting.splice(this.waiting.indexOf(one), 1);
         end(() => reject(signal!.reason as Error));
       };
       const end = (settle: () => void) => {
-        signal?.removeEventListener('abort', giveUp);
+        signal?.removeEventListener('abort', abort);
         settle();
       };
       this.waiting.push(one);
-      signal?.addEventListener('abort', giveUp, { once: true });
+      signal?.addEventListener('abort', abort, { once: true });
     });
   }
 
-  private takeAll(docPaths: readonly string[]): boolean {
-    if (docPaths.some((docPath) => this.taken.has(docPath))) return false;
-    for (const docPath of docPaths) this.taken.add(docPath);
+  private tryClaimAll(docPaths: readonly string[]): boolean {
+    if (docPaths.some((docPath) => this.claimed.has(docPath))) return false;
+    for (const docPath of docPaths) this.claimed.add(docPath);
     return true;
   }
 
-  private leave(one: (typeof this.waiting)[number]): void {
+  private grant(one: (typeof this.waiting)[number]): void {
     this.waiting.splice(this.waiting.indexOf(one), 1);
     one.resolve();
   }

@@ -6,12 +6,12 @@ import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '@patchbay/protocol/hash';
 import { ChangedMeanwhile, placeFiles, pullTempName } from './place-file.js';
 
-describe('a file that a pull puts in its place', () => {
+describe('a pull that replaces a file', () => {
   let root: string;
   beforeEach(async () => void (root = await mkdtemp(join(tmpdir(), 'patchbay-place-'))));
   afterEach(() => rm(root, { recursive: true }));
 
-  it('leaves what an editor saves while it is staged, and no temp file', async () => {
+  it('keeps a text that was saved during staging, and leaves no temp file', async () => {
     const [place, tempName] = [join(root, 'a.txt'), pullTempName('01234567')];
     await writeFile(place, 'both had\n');
     const [bytes, replaces] = [Buffer.from('from the Cloud\n'), sha256('both had\n')];
@@ -20,7 +20,7 @@ describe('a file that a pull puts in its place', () => {
       [],
       [{ name: 'a.txt', bytes, replaces, keep: false, isExecutable: null, tempName }],
     );
-    // Staging waits for the disk behind that, in another turn.
+    // From here on staging waits for the disk, in a later turn of the event loop.
     while (!existsSync(join(root, tempName))) await setImmediate();
     writeFileSync(place, 'saved meanwhile\n');
     expect([...(await placing).values()]).toEqual([expect.any(ChangedMeanwhile)]);

@@ -11,32 +11,32 @@ import { inlineFileSystem as fs } from './inline-file-system.js';
 
 const MODE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** The file is no longer what was decided about. */
+/** The file has changed since the decision. */
 export class ChangedMeanwhile extends Error {}
 
-/** A file that is to be put in its place. */
+/** A file to write. */
 export interface Placement {
   name: string;
   bytes: Uint8Array;
-  /** sha256 of the file that is there; null: there is none. */
+  /** sha256 of the existing file; null if there is none. */
   replaces: string | null;
-  /** What is there is nowhere else: it gets another name. */
+  /** The existing content is in no version, so it is kept under a second name. */
   keep: boolean;
-  /** Whether its owner may execute it; null: as what it replaces. */
+  /** Null keeps the mode of the replaced file. */
   isExecutable: boolean | null;
   tempName: string;
-  /** Set where it was placed without the attributes that the replaced file may have had. */
+  /** Set if attributes of the replaced file may have been lost. */
   hasLostAttributes?: boolean;
 }
 
-/** A name for a temp file by which the next pull of the folder knows it; `key` has 8 hex digits. */
+/** A temp file name that the next pull of the folder recognizes; `key` has 8 hex digits. */
 export function pullTempName(key: string): string {
   return `.patchbay-pull-${key}-${randomBytes(8).toString('hex')}.tmp`;
 }
 
 /**
- * Puts files of one folder, which is made where it is missing, in their places: each in one step and for itself. When it
- * ends they are durable. Gives those that could not be, with the reason: ChangedMeanwhile or a WorkspaceFault.
+ * Writes files of one folder, each atomically, and creates the folder if it is missing. They are durable when it
+ * resolves. Returns the failed files with their errors: ChangedMeanwhile or WorkspaceFault.
  */
 export async function placeFiles<T extends Placement>(
   root: string,
@@ -52,7 +52,7 @@ export async function placeFiles<T extends Placement>(
   const { directory } = walked;
   try {
     await inParallel(files, FILES_AT_ONCE, async (file) => {
-      await place(unsynced(directory), file).catch((error: unknown) => faults.set(file, error));
+      await place(withoutSync(directory), file).catch((error: unknown) => faults.set(file, error));
     });
     if (faults.size < files.length) await directory.sync();
     else await walked.undo();
@@ -62,8 +62,8 @@ export async function placeFiles<T extends Placement>(
   }
 }
 
-/** One wait for the disk is enough for all that is put into a folder. */
-function unsynced(directory: SafeDirectory): SafeDirectory {
+/** The folder is synced once for all of its files. */
+function withoutSync(directory: SafeDirectory): SafeDirectory {
   return {
     entry: (name) => directory.entry(name),
     child: (name) => directory.child(name),
@@ -75,17 +75,17 @@ function unsynced(directory: SafeDirectory): SafeDirectory {
 
 async function place(directory: SafeDirectory, placement: Placement): Promise<void> {
   const { name, bytes, replaces, keep, isExecutable, tempName } = placement;
-  await expectStill(directory, name, replaces);
+  await expectUnchanged(directory, name, replaces);
   const replaced = await statFile(fs, directory, name);
   const staged = await StagedFile.stage(fs, directory, { name, tempName, bytes, replaces: replaced });
   try {
     if (isExecutable !== null && !replaced) await changeMode(directory, tempName, isExecutable);
-    // Staging waits for the disk, which is long enough for an editor to save.
-    if (replaced) await expectStill(directory, name, replaces);
+    // Staging waits for the disk, and an editor may save meanwhile.
+    if (replaced) await expectUnchanged(directory, name, replaces);
     if (keep) await keepBeside(fs, directory, name);
     await staged.commit();
     placement.hasLostAttributes = staged.hasLostAttributes;
-    // A replaced file gives its mode to the new one as it is committed.
+    // The commit copies the mode of the replaced file.
     if (isExecutable !== null && replaced) await changeMode(directory, name, isExecutable);
   } catch (error) {
     throw error instanceof WorkspaceFault && error.code === 'FileExists' ? new ChangedMeanwhile() : error;
@@ -94,21 +94,21 @@ async function place(directory: SafeDirectory, placement: Placement): Promise<vo
   }
 }
 
-/** Makes a file whose sha256 is still this executable, or not. @throws ChangedMeanwhile, WorkspaceFault */
+/** Sets or clears the executable bit of a file that still has this sha256. @throws ChangedMeanwhile, WorkspaceFault */
 export async function setExecutable(
   root: string,
   segments: readonly string[],
   { sha256, isExecutable }: { sha256: string; isExecutable: boolean },
 ): Promise<void> {
-  return atFile(root, segments, sha256, (directory, name) =>
+  return withUnchangedFile(root, segments, sha256, (directory, name) =>
     changeMode(directory, name, isExecutable).catch((error: unknown) => {
       throw diskFault('WriteFailed', `The mode of "${name}" could not be changed`, error);
     }),
   );
 }
 
-/** Does the work on a file whose sha256 is still this, with the name that it has in its open directory. */
-async function atFile(
+/** Runs the work on a file that still has this sha256, with its open folder and name. */
+async function withUnchangedFile(
   root: string,
   segments: readonly string[],
   sha256: string,
@@ -118,14 +118,14 @@ async function atFile(
   const directory = await openDirectory(fs, root, segments.slice(0, -1));
   if (directory === null) throw new ChangedMeanwhile();
   try {
-    await expectStill(directory, name, sha256);
+    await expectUnchanged(directory, name, sha256);
     await work(directory, name);
   } finally {
     await directory.close();
   }
 }
 
-/** As git does: who may read the file may execute it, or nobody. */
+/** As git does: all who may read the file may execute it, or nobody. */
 async function changeMode(directory: SafeDirectory, name: string, isExecutable: boolean): Promise<void> {
   const file = await fs.open(directory.entry(name), MODE_FLAGS);
   try {
@@ -138,7 +138,7 @@ async function changeMode(directory: SafeDirectory, name: string, isExecutable: 
 }
 
 /**
- * Deletes a file whose sha256 is still this; with `keep` it gets another name instead.
+ * Deletes a file that still has this sha256; with `keep` it is renamed instead.
  * @throws ChangedMeanwhile, WorkspaceFault
  */
 export async function deleteFile(
@@ -146,18 +146,18 @@ export async function deleteFile(
   segments: readonly string[],
   { sha256, keep }: { sha256: string; keep: boolean },
 ): Promise<void> {
-  return atFile(root, segments, sha256, async (directory, name) => {
+  return withUnchangedFile(root, segments, sha256, async (directory, name) => {
     if (keep) await keepBeside(fs, directory, name);
     await directory.verify();
     await fs.unlink(directory.entry(name)).catch((error: unknown) => {
-      // On a disk without hard links it was renamed to be kept.
+      // Without hard links, keeping the file has renamed it.
       if (errnoOf(error) !== 'ENOENT') throw renameFault(`"${name}" could not be deleted`, error);
     });
     await directory.sync();
   });
 }
 
-async function expectStill(directory: SafeDirectory, name: string, sha256: string | null): Promise<void> {
+async function expectUnchanged(directory: SafeDirectory, name: string, sha256: string | null): Promise<void> {
   const now = await hashFile(fs, directory, name);
   if ((now?.sha256 ?? null) !== sha256) throw new ChangedMeanwhile();
 }

@@ -1,11 +1,9 @@
-/** Told how far a push or pull is. */
+/** Receives the progress of a push or pull. */
 export interface Progress {
-  /** `what` is under way, so much of it. */
+  /** A step starts with this total. */
   begin(what: string, files: number, bytes: number): void;
-  /** So much more is done. */
   advance(files: number, bytes: number): void;
   end(): void;
 }
 
-/** For work that nobody watches. */
 export const silent: Progress = { begin: () => undefined, advance: () => undefined, end: () => undefined };

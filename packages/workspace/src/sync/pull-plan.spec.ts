@@ -6,13 +6,13 @@ const cloudFile = (docPath: string, sha256: string): CloudFile => ({
   ...{ updatedAt: '', deletedAt: null },
 });
 
-/** Each file is named after what is here, was before, and is there: `p/a-a-b`; `_` stands for nothing. */
+/** Each name is `<local>-<base>-<remote>`, such as `a-a-b`; `_` means that there is none. */
 function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
   const input: PullInput = {
     ...{ remote: new Map(), local: new Map(), bases: new Map(), force: false, delete: false },
     textOnly: false,
     wasExecutable: () => false,
-    namesOf: (docPath) => ({ here: docPath.slice(2), there: `/${docPath}` }),
+    namesOf: (docPath) => ({ localPath: docPath.slice(2), cloudPath: `/${docPath}` }),
     ...more,
   };
   for (const name of names) {
@@ -34,45 +34,33 @@ function planOf(names: readonly string[], more: Partial<PullInput> = {}) {
 }
 
 const NOTHING = { writes: [], deletions: [], same: [], kept: [], conflicts: [] };
-const ALL = [
-  'a-a-a',
-  'a-a-b',
-  '_-_-b',
-  'b-a-a',
-  '_-a-a',
-  'b-a-c',
-  'a-_-b',
-  '_-a-b',
-  'a-a-_',
-  'b-a-_',
-  '_-a-_',
-];
+const ALL = 'a-a-a a-a-b _-_-b b-a-a _-a-a b-a-c a-_-b _-a-b a-a-_ b-a-_ _-a-_'.split(' ');
 
 describe('the plan of a pull', () => {
-  it('writes what is new or newer there, and only over what is known', () => {
+  it('writes new and changed Cloud files, and replaces only the base', () => {
     expect(planOf(['a-a-b', '_-_-b'])).toEqual({ ...NOTHING, writes: ['a-a-b over a', '_-_-b over null'] });
   });
 
-  it('notes what is the same on both sides, or gone on both', () => {
+  it('records files that are equal on both sides or gone on both', () => {
     const same = ['a-a-a is a', 'b-a-b is b', '_-a-_ is null'];
     expect(planOf(['a-a-a', 'b-a-b', '_-a-_'])).toEqual({ ...NOTHING, same });
   });
 
-  it('keeps what was changed or deleted here', () => {
+  it('keeps files that were changed or deleted locally', () => {
     expect(planOf(['b-a-a', '_-a-a'])).toEqual({ ...NOTHING, kept: ['b-a-a', '_-a-a'] });
   });
 
-  it('takes what was changed on both sides for a conflict', () => {
+  it('reports files that were changed on both sides as conflicts', () => {
     const conflicts = ['b-a-c', 'a-_-b', '_-a-b', 'b-a-_'];
     expect(planOf(conflicts)).toEqual({ ...NOTHING, conflicts });
   });
 
-  it('deletes what was deleted there only when it is told to', () => {
+  it('deletes files that were deleted in the Cloud only with `delete`', () => {
     expect(planOf(['a-a-_'])).toEqual({ ...NOTHING, kept: ['a-a-_'] });
     expect(planOf(['a-a-_'], { delete: true })).toEqual({ ...NOTHING, deletions: ['a-a-_ of a'] });
   });
 
-  it('makes the folder what the Cloud is when it is forced to, and keeps what no version has', () => {
+  it('with `force` makes the folder equal to the Cloud, and keeps content that is in no version', () => {
     const plan = planOf([...ALL, 'a-_-_', 'B-_-_'], { force: true });
     expect(plan.writes).toEqual([
       ...['a-a-b over a', '_-_-b over null', 'b-a-a over b, kept', '_-a-a over null', 'b-a-c over b, kept'],
@@ -82,12 +70,12 @@ describe('the plan of a pull', () => {
     expect([plan.conflicts, plan.kept]).toEqual([[], ['a-_-_']]);
   });
 
-  it('puts aside what was never in the Cloud where it is to delete, too, but nothing that is no text', () => {
+  it('with `force` and `delete` keeps local-only text under a second name and ignores other files', () => {
     const plan = planOf(['a-_-_', 'B-_-_'], { force: true, delete: true });
     expect(plan.deletions).toEqual(['a-_-_ of a, kept']);
   });
 
-  it('never writes over or deletes anything but the base unless it is forced to', () => {
+  it('replaces and deletes nothing but the base without `force`', () => {
     const plan = planOf(ALL, { delete: true });
     for (const touched of [...plan.writes, ...plan.deletions]) {
       const [here, before] = touched.split(' ')[0]!.split('-');

@@ -1,56 +1,53 @@
 import type { CloudFile } from '@patchbay/protocol';
 import { compare } from './compare.js';
 import { belowRoot } from './folder-sync.js';
-import { isNamed, renamedHere, renamingOf } from './cloud-spelling.js';
+import { isSpelledAlike, renamedLocally, renamingOf } from './cloud-spelling.js';
 import { KNOWS_EXECUTABLE } from './file-stamp.js';
 import { renameConflict } from './push-plan.js';
 import type { Names } from './state-line.js';
 import type { Conflict, Finding } from './sync-report.js';
 
-/** What is on the disk at a docPath. */
 export interface LocalFile {
-  /** Relative, as it is spelt. */
+  /** Relative, in the local spelling. */
   path: string;
   sha256: string;
-  /** UTF-8 without NUL: nothing else is ever sent. */
+  /** UTF-8 without NUL. Other files are never sent. */
   isText: boolean;
-  /** Whether its owner may execute it. */
   isExecutable: boolean;
 }
 
-/** A Cloud file that is to be written. */
 export interface PullWrite {
   file: CloudFile;
-  /** As it is spelt here; of what is not there yet, as in the Cloud. */
+  /** In the local spelling; for a new file in the Cloud's. */
   path: string;
-  /** What is there now; null: nothing. */
+  /** sha256 of the local file; null if there is none. */
   replaces: string | null;
-  /** What is there now the Cloud has never had: it is kept under another name. */
+  /** The Cloud has never had the local content, so it is kept under a second name. */
   keep: boolean;
-  /** Whether it is to be executable; null: as what it replaces. */
+  /** Null keeps the mode of the replaced file. */
   isExecutable: boolean | null;
 }
 
-/** A local file whose mode alone is to change. */
+/** A local file of which only the mode changes. */
 export interface PullMode {
   file: CloudFile;
   path: string;
   isExecutable: boolean;
 }
 
-/** A local file that is to take another spelling of its path. */
+/** A local file of which only the spelling of the path changes. */
 export interface PullRename {
   file: CloudFile;
   path: string;
   to: string;
 }
 
-/** A local file that is to be deleted, because it is not in the Cloud. */
+/** A local file to delete because it is not in the Cloud. */
 export interface PullDeletion {
   docPath: string;
   path: string;
   sha256: string;
-  /** The Cloud has never had it: it is kept under another name. */
+  /** The Cloud has never had it, so it is kept under a second name. */
   keep: boolean;
 }
 
@@ -59,9 +56,9 @@ export interface PullPlan {
   modes: PullMode[];
   renames: PullRename[];
   deletions: PullDeletion[];
-  /** The same on both sides, null: on neither. */
+  /** Equal on both sides; null if on neither. */
   same: { docPath: string; sha256: string | null; names: Names | null }[];
-  /** Spelt the same on both sides by now, whatever they were. */
+  /** Spelled alike on both sides now. */
   named: { docPath: string; names: Names }[];
   kept: Finding[];
   conflicts: Conflict[];
@@ -69,20 +66,20 @@ export interface PullPlan {
 
 export interface PullInput {
   remote: ReadonlyMap<string, CloudFile>;
-  /** Of all docPaths that are in `remote` or `bases`; with `force`, every file that a push would send. */
+  /** All docPaths in `remote` or `bases`; with `force` also all files that a push would send. */
   local: ReadonlyMap<string, LocalFile>;
   bases: ReadonlyMap<string, string>;
-  /** Whether a file was executable when both sides last had the base. */
+  /** Whether the base was executable. */
   wasExecutable: (docPath: string) => boolean;
-  /** How a file was spelt on both sides then. */
+  /** The spelling of the base. */
   namesOf: (docPath: string) => Names;
   force: boolean;
   delete: boolean;
-  /** Names and modes stay as they are here. */
+  /** Names and modes stay as they are locally. */
   textOnly: boolean;
 }
 
-/** Decides about each file that either side has had. Makes no system call. */
+/** Decides about each file that either side has or had. Makes no system call. */
 export function planPull(input: PullInput): PullPlan {
   const plan: PullPlan = {
     writes: [],
@@ -96,33 +93,34 @@ export function planPull(input: PullInput): PullPlan {
   };
   const { remote, bases, local, force } = input;
   const docPaths = new Set([...remote.keys(), ...bases.keys(), ...(force ? local.keys() : [])]);
-  for (const docPath of docPaths) judge(docPath, input, plan);
+  for (const docPath of docPaths) planFile(docPath, input, plan);
   return plan;
 }
 
-function judge(docPath: string, input: PullInput, plan: PullPlan): void {
+function planFile(docPath: string, input: PullInput, plan: PullPlan): void {
   const file = input.remote.get(docPath) ?? null;
   const here = input.local.get(docPath) ?? null;
   const base = input.bases.get(docPath) ?? null;
   const verdict = compare({ local: here?.sha256 ?? null, base, remote: file?.sha256 ?? null });
   const path = here?.path ?? belowRoot(file?.path.slice(1) ?? docPath);
   const mode = file && newMode(file, here, input);
-  if (file && here && !input.textOnly) judgeName(file, here, base, input, plan);
+  if (file && here && !input.textOnly) planName(file, here, base, input, plan);
   if (verdict === 'same') {
-    const names = file && here && { here: here.path, there: file.path };
+    const names = file && here && { localPath: here.path, cloudPath: file.path };
     plan.same.push({ docPath, sha256: file?.sha256 ?? null, names });
     if (file && mode !== null) plan.modes.push({ file, path, isExecutable: mode });
-  } else if (file !== null && (verdict === 'changedThere' || input.force)) {
+  } else if (file !== null && (verdict === 'changedInCloud' || input.force)) {
     const replaces = here?.sha256 ?? null;
     plan.writes.push({ file, path, replaces, keep: isOnlyHere(here, base), isExecutable: mode });
-  } else if (file !== null && verdict === 'changedHere') plan.kept.push({ path, reason: keptReason(here) });
+  } else if (file !== null && verdict === 'changedLocally')
+    plan.kept.push({ path, reason: keptReason(here) });
   else if (file !== null) {
     plan.conflicts.push({ path, docPath, remote: file.sha256, reason: conflictReason(here, base) });
   } else if (here !== null && input.force) {
     const deletes = base !== null || (input.delete && here.isText);
     if (deletes) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: isOnlyHere(here, base) });
     else if (here.isText) plan.kept.push({ path, reason: 'was never in the Cloud; push sends it' });
-  } else if (here !== null && verdict === 'changedThere') {
+  } else if (here !== null && verdict === 'changedInCloud') {
     if (input.delete) plan.deletions.push({ docPath, path, sha256: here.sha256, keep: false });
     else plan.kept.push({ path, reason: 'was deleted in the Cloud; --delete deletes it here' });
   } else {
@@ -131,37 +129,41 @@ function judge(docPath: string, input: PullInput, plan: PullPlan): void {
   }
 }
 
-/** The mode that the file is to have here, where that is another: a side that is still as the base was gives way. */
+/**
+ * The new mode of the local file, null if it stays. A local change of the mode wins over an unchanged one in the
+ * Cloud.
+ */
 function newMode(
-  { docPath, isExecutable: there }: CloudFile,
+  { docPath, isExecutable: cloudMode }: CloudFile,
   here: LocalFile | null,
   { force, textOnly, wasExecutable }: PullInput,
 ): boolean | null {
-  if (!KNOWS_EXECUTABLE || textOnly || there === undefined || there === (here?.isExecutable ?? false))
+  if (!KNOWS_EXECUTABLE || textOnly || cloudMode === undefined || cloudMode === (here?.isExecutable ?? false))
     return null;
-  return here === null || force || there !== wasExecutable(docPath) ? there : null;
+  return here === null || force || cloudMode !== wasExecutable(docPath) ? cloudMode : null;
 }
 
-/** A file is to be spelt as the Cloud has renamed it since; where it was renamed here, too, a person decides. */
-function judgeName(
+/** Renames a file as the Cloud did. If it was renamed locally, too, it is a conflict. */
+function planName(
   file: CloudFile,
   { path }: LocalFile,
   base: string | null,
   { force, namesOf }: PullInput,
   plan: PullPlan,
 ): void {
-  const { docPath, path: there } = file;
-  const is = belowRoot(there.slice(1));
-  if (force && !isNamed(path, there)) return void plan.renames.push({ file, path, to: is });
+  const { docPath, path: cloudPath } = file;
+  const newPath = belowRoot(cloudPath.slice(1));
+  if (force && !isSpelledAlike(path, cloudPath)) return void plan.renames.push({ file, path, to: newPath });
   if (base === null) return;
   const names = namesOf(docPath);
-  const renaming = force ? 'none' : renamingOf(path, there, names);
-  if (renaming === 'none') plan.named.push({ docPath, names: { here: path, there } });
-  else if (renaming === 'there') plan.renames.push({ file, path, to: renamedHere(path, there, names) });
-  else if (renaming === 'both') plan.conflicts.push(renameConflict({ path, docPath }, file.sha256, is));
+  const renaming = force ? 'none' : renamingOf(path, cloudPath, names);
+  if (renaming === 'none') plan.named.push({ docPath, names: { localPath: path, cloudPath } });
+  else if (renaming === 'cloud')
+    plan.renames.push({ file, path, to: renamedLocally(path, cloudPath, names) });
+  else if (renaming === 'both') plan.conflicts.push(renameConflict({ path, docPath }, file.sha256, newPath));
 }
 
-/** The base is a version in the Cloud; anything else is on this disk alone, as far as is known. */
+/** The base is a version in the Cloud. Other content may exist only on this disk. */
 function isOnlyHere(here: LocalFile | null, base: string | null): boolean {
   return here !== null && here.sha256 !== base;
 }
@@ -172,6 +174,6 @@ function keptReason(here: LocalFile | null): string {
 
 function conflictReason(here: LocalFile | null, base: string | null): string {
   if (here === null) return 'was deleted here, and changed in the Cloud since';
-  if (base === null) return 'is there already with other content';
+  if (base === null) return 'already exists with other content';
   return 'was changed here, and in the Cloud too';
 }

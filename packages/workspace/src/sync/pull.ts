@@ -1,4 +1,3 @@
-import { MAX_BATCH_FILES } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { inParallel } from '../disk/in-parallel.js';
 import { WorkspaceFault } from '../disk/workspace-fault.js';
@@ -14,43 +13,42 @@ import {
   pullTempName,
   setExecutable,
 } from './place-file.js';
-import { isAsShown, listRemote, makePlan, removeLeftovers } from './pull-look.js';
+import { isAsShown, listRemote, makePlan, removeLeftovers } from './prepare-pull.js';
+import { batchesOf, byFolder, type LocatedWrite } from './pull-batches.js';
 import type { PullDeletion, PullMode, PullPlan, PullRename, PullWrite } from './pull-plan.js';
 import { checkRenames } from './rename-checks.js';
 import { renameFile } from './rename-file.js';
 import { type FolderScan, scanFolder } from './scan-folder.js';
 import { emptyReport, sizeText, type SyncReport } from './sync-report.js';
 
-/** Bytes that are fetched together; a larger file comes alone. */
-const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCHES_AT_ONCE = 3;
-/** So long, in ms, renames that were made may not be saved yet. */
+/** Longest time in ms between a rename and its save. */
 const SAVE_EVERY_MS = 100;
 const WITHOUT_ATTRIBUTES =
   'was replaced, and its extended attributes and access control list could not be kept';
-const PUT_ASIDE =
-  'had text that no version has: it is kept beside the file, with .patchbay-kept after its name';
+const KEPT_BESIDE =
+  'had text that is in no version: it is kept beside the file with the suffix .patchbay-kept';
 
 /**
- * Brings the Cloud's files into the folder. A local file is replaced only where it is what both sides last had, and
- * looked at once more right before; what is written is remembered, so that a pull that is cut off goes on where it was.
+ * Writes the Cloud's files into the folder. A local file is replaced only if it has the base, which is checked again
+ * right before. Progress is saved, so that an interrupted pull continues where it stopped.
  */
 export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
   try {
-    const { remote, odd, folders } = await listRemote(sync, report);
+    const { remote, inconsistent, folders } = await listRemote(sync, report);
     if (sync.expects && !isAsShown(sync.expects, [...remote.values()][0])) return report;
     const scan = await scanFolder(rootOf(sync), sync);
     if (!sync.dryRun) removeLeftovers(sync, scan);
-    const plan = await makePlan(sync, scan, { remote, odd, folders }, report);
+    const plan = await makePlan(sync, scan, { remote, inconsistent, folders }, report);
     const isElsewhere = plan.writes.some(({ path }) => path !== sync.expects?.path);
     if (sync.expects && !sync.dryRun && isElsewhere) return report;
     report.kept.push(...plan.kept);
     report.conflicts.push(...plan.conflicts);
     const pull = new Pull(sync, report, scan, folders);
-    if (sync.dryRun) pull.preview(await pull.withoutLettingOut(plan));
+    if (sync.dryRun) pull.preview(await pull.withoutUnignoring(plan));
     else {
-      await pull.run(await pull.withoutLettingOut(plan));
+      await pull.run(await pull.withoutUnignoring(plan));
       if (sync.only === undefined) sync.state.noteSynced();
     }
     return report;
@@ -60,15 +58,8 @@ export async function pullFolder(sync: FolderSync): Promise<SyncReport> {
   }
 }
 
-/** A file whose place is known to be one. */
-interface Located {
-  write: PullWrite;
-  folder: string[];
-  name: string;
-}
-
 class Pull {
-  /** docPaths that have come, whatever has come of them. */
+  /** docPaths that were changed by this pull. */
   private readonly received = new Set<string>();
   private savedAt = -Infinity;
 
@@ -76,11 +67,11 @@ class Pull {
     private readonly sync: FolderSync,
     private readonly report: SyncReport,
     private readonly scan: FolderScan,
-    /** Those that the Cloud's files are in. */
+    /** Folders that contain the Cloud's files. */
     private readonly folders: ReadonlySet<string>,
   ) {}
 
-  /** Says what it would do. */
+  /** Reports what would be done. */
   preview({ writes, modes, renames, deletions, same }: PullPlan): void {
     const { planned } = this.report;
     for (const { path, to } of renames) planned.push({ path, reason: `would be renamed to ${to}` });
@@ -89,7 +80,10 @@ class Pull {
       planned.push({ path, reason: replaces === null ? 'would be added' : 'would be replaced' });
     }
     for (const { path, keep } of deletions) {
-      planned.push({ path, reason: keep ? 'would be put aside' : 'would be deleted here' });
+      planned.push({
+        path,
+        reason: keep ? 'would be kept with the suffix .patchbay-kept' : 'would be deleted here',
+      });
     }
     for (const { file } of [...renames, ...modes]) this.received.add(file.docPath);
     this.countUnchanged(same);
@@ -112,8 +106,8 @@ class Pull {
     this.countUnchanged(same);
   }
 
-  /** The plan without changes of ignore files after which other files would be sent. */
-  async withoutLettingOut(plan: PullPlan): Promise<PullPlan> {
+  /** Removes changes of ignore files after which other files would be sent. */
+  async withoutUnignoring(plan: PullPlan): Promise<PullPlan> {
     const changes = ignoreChangesOf([...plan.writes, ...plan.deletions]);
     if (changes.length === 0) return plan;
     const contents = await this.fetch(plan.writes.filter((write) => changes.includes(write)));
@@ -130,7 +124,7 @@ class Pull {
     };
   }
 
-  /** By the rules that have come. */
+  /** By the ignore rules that were just written. */
   private async allowed(renames: readonly PullRename[]): Promise<PullRename[]> {
     const { allowed, kept } = await checkRenames(this.sync, renames, this.scan.folders);
     this.report.kept.push(...kept);
@@ -147,8 +141,8 @@ class Pull {
     this.received.add(docPath);
   }
 
-  /** Before the bytes are fetched: a name that this system cannot have is no reason to. */
-  private *placesOf(writes: readonly PullWrite[]): Generator<Located> {
+  /** Runs before the download, so that files with invalid names are not fetched. */
+  private *placesOf(writes: readonly PullWrite[]): Generator<LocatedWrite> {
     const { roots, maxFileBytes } = this.sync;
     for (const write of writes) {
       const { path, file } = write;
@@ -167,8 +161,7 @@ class Pull {
     }
   }
 
-  /** Fetches the bytes of some files and puts them in their places, folder by folder. */
-  private async receive(batch: readonly Located[]): Promise<void> {
+  private async receive(batch: readonly LocatedWrite[]): Promise<void> {
     const { state, signal } = this.sync;
     const contents = await this.fetch(batch.map(({ write }) => write));
     for (const files of byFolder(batch)) {
@@ -189,7 +182,10 @@ class Pull {
     return contents;
   }
 
-  private async place(files: readonly Located[], contents: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  private async place(
+    files: readonly LocatedWrite[],
+    contents: ReadonlyMap<string, Uint8Array>,
+  ): Promise<void> {
     const { state, roots, progress } = this.sync;
     const placements = files.flatMap(({ write, name }): (Placement & { write: PullWrite })[] => {
       const bytes = contents.get(write.file.sha256);
@@ -210,14 +206,14 @@ class Pull {
       const { file, path } = write;
       progress.advance(1, file.sizeBytes);
       if (placed.has(write)) {
-        const names = { here: path, there: file.path };
+        const names = { localPath: path, cloudPath: file.path };
         if (write.replaces === null) state.noteNames(file.docPath, names);
         state.noteSame(file.docPath, file.sha256, names, write.isExecutable ?? undefined);
         this.noteReceived(file.docPath);
         this.report.moved.bytes += file.sizeBytes;
-        if (write.keep) this.report.kept.push({ path, reason: PUT_ASIDE });
+        if (write.keep) this.report.kept.push({ path, reason: KEPT_BESIDE });
       } else if (!contents.has(file.sha256)) {
-        this.report.faults.push({ path, reason: 'came damaged; pull again' });
+        this.report.faults.push({ path, reason: 'was damaged during the download; pull again' });
       }
     }
   }
@@ -241,7 +237,7 @@ class Pull {
       const target = roots.locateIn(rootOf(this.sync), to);
       const mayMove = (folder: string) => !this.folders.has(folder);
       await renameFile(root.directory, segments, target.segments, mayMove);
-      state.noteNames(file.docPath, { here: to, there: file.path });
+      state.noteNames(file.docPath, { localPath: to, cloudPath: file.path });
       this.noteReceived(file.docPath);
       await this.saveSoon();
     } catch (error) {
@@ -249,7 +245,7 @@ class Pull {
     }
   }
 
-  /** Writing the state takes a look at all of it, so of a thousand renames not each is saved by itself. */
+  /** Saving reads the whole state, so it is not done for each rename. */
   private async saveSoon(): Promise<void> {
     if (performance.now() - this.savedAt < SAVE_EVERY_MS) return;
     await this.sync.state.save();
@@ -261,7 +257,7 @@ class Pull {
     try {
       const { root, segments } = this.sync.roots.locateIn(rootOf(this.sync), path);
       await deleteFile(root.directory, segments, file);
-      if (file.keep) this.report.kept.push({ path, reason: PUT_ASIDE });
+      if (file.keep) this.report.kept.push({ path, reason: KEPT_BESIDE });
       this.sync.state.noteBase(docPath, null);
       this.report.deleted += 1;
     } catch (error) {
@@ -269,7 +265,7 @@ class Pull {
     }
   }
 
-  /** One file that cannot be written must not stop the others. */
+  /** An error of one file must not stop the others. */
   private settle(one: Pick<PullWrite, 'file' | 'path'> | PullDeletion, error: unknown): void {
     const { path } = one;
     if (error instanceof ChangedMeanwhile) {
@@ -280,31 +276,4 @@ class Pull {
       this.report.skipped.push({ path, reason: `cannot be written here: ${error.message}` });
     } else this.report.faults.push({ path, reason: error.message });
   }
-}
-
-/** What is fetched together. */
-function* batchesOf(places: Iterable<Located>): Generator<Located[]> {
-  let batch: Located[] = [];
-  let bytes = 0;
-  for (const place of places) {
-    const { sizeBytes } = place.write.file;
-    if (batch.length === MAX_BATCH_FILES || (batch.length > 0 && bytes + sizeBytes > BATCH_BYTES)) {
-      yield batch;
-      [batch, bytes] = [[], 0];
-    }
-    batch.push(place);
-    bytes += sizeBytes;
-  }
-  if (batch.length > 0) yield batch;
-}
-
-function byFolder(batch: readonly Located[]): Located[][] {
-  const folders = new Map<string, Located[]>();
-  for (const located of batch) {
-    const key = located.folder.join('/');
-    const files = folders.get(key);
-    if (files) files.push(located);
-    else folders.set(key, [located]);
-  }
-  return [...folders.values()];
 }

@@ -5,25 +5,24 @@ import { belowRoot, type FolderSync } from './folder-sync.js';
 import type { SyncReport } from './sync-report.js';
 
 /**
- * Those of the docPaths, with their base, at which there is no file on the disk any more. One that is there all the
- * same, but ignored, a link or not to be read, is not gone; of one that would be ignored, nothing is said.
+ * Returns the docPaths without a local file, with their bases. Existing files that are ignored, links or unreadable
+ * are not deleted. Files that would be ignored are omitted.
  */
-export async function findGone(
+export async function findDeleted(
   sync: FolderSync,
   unseen: readonly string[],
   baseOf: (docPath: string) => string | null,
 ): Promise<Map<string, string>> {
   if (unseen.length === 0) return new Map();
   const wanted = unseen.filter((docPath) => sync.only?.(docPath) !== false);
-  const missing = await notThere(sync.roots, wanted);
+  const missing = await missingOnDisk(sync.roots, wanted);
   const hidden = await hiddenDocPaths(sync, missing);
   const isGone = (docPath: string) => sync.settling?.isGone(docPath) ?? true;
   const gone = missing.filter((docPath) => !hidden.has(docPath) && isGone(docPath));
   return new Map(gone.map((docPath) => [docPath, baseOf(docPath)!]));
 }
 
-/** Those of the docPaths at which the disk has nothing now. */
-async function notThere(roots: WorkspaceRoots, docPaths: readonly string[]): Promise<string[]> {
+async function missingOnDisk(roots: WorkspaceRoots, docPaths: readonly string[]): Promise<string[]> {
   const { DiskFinder } = await import('./disk-finder.js');
   const finder = new DiskFinder(roots);
   const missing: string[] = [];
@@ -33,8 +32,11 @@ async function notThere(roots: WorkspaceRoots, docPaths: readonly string[]): Pro
   return missing;
 }
 
-/** Deletes in the Cloud what is gone here and still its base there; without `delete` or `force` it only says so. */
-export async function deleteGone(
+/**
+ * Deletes files in the Cloud that were deleted locally and still are the base there. Without `delete` or `force` it
+ * only reports them.
+ */
+export async function deleteInCloud(
   sync: FolderSync,
   gone: ReadonlyMap<string, string>,
   report: SyncReport,
@@ -48,20 +50,20 @@ export async function deleteGone(
     }
     return;
   }
-  const free = [...gone.keys()].filter((docPath) => sync.claims?.tryTake(docPath) !== false);
+  const free = [...gone.keys()].filter((docPath) => sync.claims?.tryClaim(docPath) !== false);
   try {
-    // Once more, now that nobody else writes them: a call may have made one of them meanwhile.
-    const missing = await notThere(sync.roots, free);
+    // Checked again under the locks, because a call may have created one meanwhile.
+    const missing = await missingOnDisk(sync.roots, free);
     const changes = missing.map((path): FileChange => ({ path, deleted: true, baseSha256: gone.get(path)! }));
     for (let from = 0; from < changes.length; from += MAX_BATCH_FILES) {
-      await deleteThere(sync, changes.slice(from, from + MAX_BATCH_FILES), report);
+      await commitDeletions(sync, changes.slice(from, from + MAX_BATCH_FILES), report);
     }
   } finally {
-    for (const docPath of free) sync.claims?.free(docPath);
+    for (const docPath of free) sync.claims?.release(docPath);
   }
 }
 
-async function deleteThere(
+async function commitDeletions(
   sync: FolderSync,
   changes: readonly FileChange[],
   report: SyncReport,
@@ -75,18 +77,18 @@ async function deleteThere(
     else settle(sync, change.path, answer, report);
   });
   await sync.state.save();
-  // Another process may have made one of them: then it is not gone.
+  // Another process may have created one meanwhile.
   const missing = new Set(
-    await notThere(
+    await missingOnDisk(
       sync.roots,
       again.map(({ path }) => path),
     ),
   );
   const left = again.filter(({ path }) => missing.has(path));
-  if (left.length > 0) await deleteThere({ ...sync, force: false }, left, report);
+  if (left.length > 0) await commitDeletions({ ...sync, force: false }, left, report);
 }
 
-/** Whether what the Cloud has moved on to may go all the same: it is this folder's own, or that does not matter. */
+/** Whether the Cloud's newer version may be deleted: this folder has sent it, or `force` is set. */
 function mayDelete({ state, force }: FolderSync, { path, baseSha256 }: FileChange, current: string): boolean {
   state.refresh();
   return current !== baseSha256 && (force || state.isOwn(path, current));
@@ -103,7 +105,7 @@ function settle(
     report.deleted += 1;
     state.noteBase(docPath, null);
   } else if (answer.error.code !== 'STALE') report.faults.push({ path, reason: answer.error.message });
-  // It is gone on both sides.
+  // Deleted on both sides.
   else if (currentOf(answer) === null) state.noteBase(docPath, null);
   else {
     const reason = 'was deleted here, and changed in the Cloud since';

@@ -6,12 +6,12 @@ const file = (path: string): ScannedFile => ({
   stamp: '1 1 1 1',
 });
 
-/** `content` of files that were read before, null for binary; `bases` as both sides last had them. */
+/** @param content sha256s of files that were read before, null for binary */
 const plan = (paths: string[], content: Record<string, string | null>, bases: Record<string, string>) => {
   const agreed = new Map(Object.entries(bases).map(([path, sha256]) => [`p/${path}`, sha256]));
   const made = planPush(paths.map(file), {
     isUnchanged: (docPath) => agreed.has(docPath) && content[docPath.slice(2)] === agreed.get(docPath),
-    isSpelt: () => true,
+    isSpelledLocally: () => true,
     contentOf: (docPath) => content[docPath.slice(2)],
     baseOf: (docPath) => agreed.get(docPath) ?? null,
     bases: () => agreed.entries(),
@@ -21,7 +21,7 @@ const plan = (paths: string[], content: Record<string, string | null>, bases: Re
 };
 
 describe('the plan of a push', () => {
-  it('reads only what it does not know, or knows to have changed', () => {
+  it('reads only files that are unknown or known to have changed', () => {
     const made = plan(
       ['same', 'changed', 'fresh', 'touched'],
       { same: 'a', changed: 'b' },
@@ -30,19 +30,19 @@ describe('the plan of a push', () => {
     expect(made).toMatchObject({ unchanged: 1, candidates: ['changed', 'fresh', 'touched'], unseen: [] });
   });
 
-  it('sends what it has read and never agreed on', () => {
+  it('sends files without a base', () => {
     expect(plan(['a'], { a: 'x' }, {}).candidates).toEqual(['a']);
   });
 
-  it('skips what it knows to be binary without reading it', () => {
+  it('skips known binary files without reading them', () => {
     expect(plan(['logo'], { logo: null }, {})).toMatchObject({ candidates: [], binary: [{ path: 'logo' }] });
   });
 
-  it('names what both sides had and it has not come across', () => {
+  it('lists files with a base that the scan did not find', () => {
     expect(plan(['here'], {}, { here: 'a', gone: 'a' }).unseen).toEqual(['p/gone']);
   });
 
-  it('says of a conflict what happened', () => {
+  it('describes a conflict', () => {
     expect(conflictReason('a', null)).toContain('was deleted in the Cloud');
     expect(conflictReason('a', 'b')).toContain('was changed in the Cloud');
     expect(conflictReason(null, 'b')).toContain('other content');

@@ -1,43 +1,41 @@
 import type { ScannedFile } from './scan-folder.js';
 import type { CloudFile } from '@patchbay/protocol';
-import { isNamed } from './cloud-spelling.js';
+import { isSpelledAlike } from './cloud-spelling.js';
 import { isExecutable, KNOWS_EXECUTABLE } from './file-stamp.js';
 import type { FolderState } from './folder-state.js';
 import type { Names } from './state-line.js';
 import type { Conflict, Finding } from './sync-report.js';
 
-/** A file that is no text, as the person is told. */
 export const IS_BINARY = 'is binary: it has NUL bytes or is not UTF-8';
 
-/** What is known before a file is read. */
+/** The plan of a push before files are read. */
 export interface PushPlan {
-  /** Known to be what the Cloud had when both were last the same. */
+  /** Files that have the base. */
   unchanged: number;
-  /** To be read and, if they are text and have changed, to be sent. */
+  /** Files to read, and to send if they are changed text. */
   candidates: ScannedFile[];
-  /** Known to be no text. */
   binary: (Finding & { docPath: string })[];
-  /** What is known to be the same on both sides, where the Cloud was asked. */
+  /** Files that a comparison with the Cloud has found to be equal. */
   same: { docPath: string; sha256: string; isExecutable: boolean; names: Names }[];
-  /** docPaths that both sides had, and that the look through the folder has not come across. */
+  /** docPaths with a base that the scan did not find. */
   unseen: string[];
 }
 
-/** What a plan asks of the state. */
+/** The parts of the state that a plan reads. */
 export interface PushMemory extends Pick<
   FolderState,
-  'isUnchanged' | 'isSpelt' | 'contentOf' | 'baseOf' | 'baseCount'
+  'isUnchanged' | 'isSpelledLocally' | 'contentOf' | 'baseOf' | 'baseCount'
 > {
   bases(): Iterable<[docPath: string, sha256: string]>;
 }
 
-/** Sorts the files of a folder by what has to be done about them: the state says what the Cloud has. Makes no system call. */
+/** Sorts the files by what must be done, with the state as the Cloud's content. Makes no system call. */
 export function planPush(files: readonly ScannedFile[], state: PushMemory): PushPlan {
   const plan = emptyPlan();
   let seen = 0;
   for (const file of files) {
     const { path, docPath, stamp } = file;
-    const isUnchanged = state.isUnchanged(docPath, stamp) && state.isSpelt(docPath, path);
+    const isUnchanged = state.isUnchanged(docPath, stamp) && state.isSpelledLocally(docPath, path);
     if (isUnchanged) plan.unchanged += 1;
     else if (state.contentOf(docPath, stamp) === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
     else plan.candidates.push(file);
@@ -47,7 +45,7 @@ export function planPush(files: readonly ScannedFile[], state: PushMemory): Push
   return plan;
 }
 
-/** The same, where it is known what the Cloud has, by docPath: the state only says what the files hold. */
+/** The same with the Cloud's actual content, by docPath. The state only supplies local contents. */
 export function planForcedPush(
   files: readonly ScannedFile[],
   state: PushMemory,
@@ -58,11 +56,15 @@ export function planForcedPush(
   for (const file of files) {
     const { path, docPath, stamp } = file;
     seen.add(docPath);
-    const [content, there] = [state.contentOf(docPath, stamp), remote.get(docPath)];
+    const [content, cloudFile] = [state.contentOf(docPath, stamp), remote.get(docPath)];
     if (content === null) plan.binary.push({ path, docPath, reason: IS_BINARY });
-    else if (there && isThere(content, isExecutable(stamp), there) && isNamed(path, there.path)) {
+    else if (
+      cloudFile &&
+      matchesCloud(content, isExecutable(stamp), cloudFile) &&
+      isSpelledAlike(path, cloudFile.path)
+    ) {
       plan.unchanged += 1;
-      const names = { here: path, there: there.path };
+      const names = { localPath: path, cloudPath: cloudFile.path };
       plan.same.push({ docPath, sha256: content!, isExecutable: isExecutable(stamp), names });
     } else plan.candidates.push(file);
   }
@@ -70,8 +72,8 @@ export function planForcedPush(
   return plan;
 }
 
-/** Whether the Cloud has a file just as it is here. Of which it knows no mode, that is not executable. */
-export function isThere(
+/** Whether the Cloud has the same content and mode. An unknown mode counts as not executable. */
+export function matchesCloud(
   content: string | undefined,
   executable: boolean,
   file: Pick<CloudFile, 'sha256' | 'isExecutable'>,
@@ -89,12 +91,12 @@ function unseenOf(files: readonly ScannedFile[], state: PushMemory): string[] {
   return [...state.bases()].flatMap(([docPath]) => (seen.has(docPath) ? [] : [docPath]));
 }
 
-/** What a dry run says of a file of which only the mode is another. */
+/** The reason in a dry run if only the mode differs. */
 export function modeReason(executable: boolean): string {
   return executable ? 'would be made executable' : 'would be made not executable';
 }
 
-/** Why a file was not renamed in the Cloud, where it has become `to` since. */
+/** The conflict of a file that was renamed to `to` in the Cloud. */
 export function renameConflict(
   { path, docPath }: { path: string; docPath: string },
   remote: string,
@@ -104,7 +106,7 @@ export function renameConflict(
   return { path, docPath, remote, renamedTo: to, reason };
 }
 
-/** Why a file was not sent: `current` is what the Cloud has, null where it has none. */
+/** Why a file was not sent. `current` is the Cloud's content, null if it has none. */
 export function conflictReason(base: string | null, current: string | null): string {
   if (current === null) return 'was deleted in the Cloud since, and changed here';
   if (base === null) return 'is in the Cloud with other content';

@@ -5,7 +5,7 @@ import { conflictReason, modeReason, renameConflict } from './push-plan.js';
 import { isRenamed, modeOf, type Pending } from './push-reader.js';
 import type { SyncReport } from './sync-report.js';
 
-/** Says what a push would do, with what the Cloud has. */
+/** Reports what a push would do, compared with the Cloud's content. */
 export class PushPreview {
   constructor(
     private readonly sync: FolderSync,
@@ -13,7 +13,6 @@ export class PushPreview {
     private readonly remote: ReadonlyMap<string, CloudFile>,
   ) {}
 
-  /** Of a file that is gone here. */
   deletion(docPath: string, base: string): void {
     const path = belowRoot(docPath);
     if (!this.isDecided(path, docPath, null, base)) return;
@@ -24,27 +23,27 @@ export class PushPreview {
   file(pending: Pending): void {
     const { file, read, base, renamedFrom } = pending;
     const { path, docPath } = file;
-    const there = this.remote.get(docPath);
+    const cloudFile = this.remote.get(docPath);
     const mode = modeOf(pending);
-    const isSame = read.sha256 === base && there?.sha256 === base;
-    const isNew = isSame && renamedFrom !== null && !isRenamed(pending, there.path);
-    if (isNew && there.path === renamedFrom)
+    const isSame = read.sha256 === base && cloudFile?.sha256 === base;
+    const isNew = isSame && renamedFrom !== null && !isRenamed(pending, cloudFile.path);
+    if (isNew && cloudFile.path === renamedFrom)
       this.plan(path, `would be renamed in the Cloud, from ${belowRoot(renamedFrom.slice(1))}`);
     else if (isNew)
-      this.report.conflicts.push(renameConflict(file, there.sha256, belowRoot(there.path.slice(1))));
+      this.report.conflicts.push(renameConflict(file, cloudFile.sha256, belowRoot(cloudFile.path.slice(1))));
     else if (isSame && mode !== undefined) this.plan(path, modeReason(mode));
     else if (this.isDecided(path, docPath, read.sha256, base))
-      this.plan(path, there === undefined ? 'would be added' : 'would be replaced');
+      this.plan(path, cloudFile === undefined ? 'would be added' : 'would be replaced');
   }
 
-  /** Whether this side decides; else it is told why not. */
+  /** Returns true if the local side wins; otherwise reports the reason. */
   private isDecided(path: string, docPath: string, local: string | null, base: string | null): boolean {
-    const there = this.remote.get(docPath)?.sha256 ?? null;
-    const verdict = compare({ local, base, remote: there });
+    const remote = this.remote.get(docPath)?.sha256 ?? null;
+    const verdict = compare({ local, base, remote });
     if (verdict === 'same') this.report.unchanged += 1;
-    else if (verdict === 'changedHere' || this.sync.force) return true;
+    else if (verdict === 'changedLocally' || this.sync.force) return true;
     else {
-      this.report.conflicts.push({ path, docPath, remote: there, reason: conflictReason(base, there) });
+      this.report.conflicts.push({ path, docPath, remote, reason: conflictReason(base, remote) });
     }
     return false;
   }

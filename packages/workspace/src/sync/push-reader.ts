@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { CloudSpelling, isNamed, isSameName, renamedThere } from './cloud-spelling.js';
+import { CloudSpelling, isSpelledAlike, isSameCloudPath, renamedInCloud } from './cloud-spelling.js';
 import { type FileStamp, isExecutable, KNOWS_EXECUTABLE, stampOf } from './file-stamp.js';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import { IS_BINARY } from './push-plan.js';
@@ -10,31 +10,30 @@ import type { ScannedFile } from './scan-folder.js';
 import type { SyncReport } from './sync-report.js';
 import { unsent } from './unsent-files.js';
 
-/** Files and bytes that are read, sent and committed together. */
+/** Most files and bytes per batch. */
 const BATCH_FILES = 500;
 const BATCH_BYTES = 4 * 1024 * 1024;
-const FILES_A_TURN = 64;
+const FILES_PER_TURN = 64;
 
-/** A file that has changed, with what it is based on. */
+/** A changed file and its base. */
 export interface Pending {
   file: ScannedFile;
   read: ReadFile;
   base: string | null;
-  /** Whether the base was executable. */
   wasExecutable: boolean;
-  /** Its Cloud path, and the one that it had there, where it is spelt otherwise here since. */
+  /** Its new Cloud path, and its current one if the spelling has changed locally. */
   cloudPath: string;
   renamedFrom: string | null;
 }
 
-/** What the Cloud should have of a docPath, as far as that is known. */
+/** The Cloud's versions, as far as known. */
 export interface Bases {
   baseOf(docPath: string): string | null;
   wasExecutable(docPath: string): boolean;
   cloudPathOf(docPath: string): string;
 }
 
-/** What is to be said of a file's mode: nothing where it is as it was, or where this system knows of none. */
+/** The mode to send; undefined if it did not change or this system has none. */
 export function modeOf({
   read,
   base,
@@ -44,14 +43,14 @@ export function modeOf({
   return KNOWS_EXECUTABLE && (base === null || mode !== wasExecutable) ? mode : undefined;
 }
 
-/** Whether the Cloud has the file by the name that it has here. */
-export function isRenamed({ file, cloudPath }: Pending, there: string): boolean {
-  return isNamed(file.path, there) || isSameName(cloudPath.normalize('NFC'), there);
+/** Whether the Cloud has the file under its local name. */
+export function isRenamed({ file, cloudPath }: Pending, currentPath: string): boolean {
+  return isSpelledAlike(file.path, currentPath) || isSameCloudPath(cloudPath.normalize('NFC'), currentPath);
 }
 
-/** Reads the files that may have to be sent, and keeps everybody else off those that have, until they are freed. */
+/** Reads the files that may have to be sent. Changed files stay locked until `free`. */
 export class PushReader {
-  private readonly taken = new Set<string>();
+  private readonly claimed = new Set<string>();
   private readonly spelling: CloudSpelling;
 
   constructor(
@@ -66,9 +65,9 @@ export class PushReader {
     let batch: Pending[] = [];
     let bytes = 0;
     for (const [at, file] of candidates.entries()) {
-      if (at % FILES_A_TURN === 0) await setImmediate();
+      if (at % FILES_PER_TURN === 0) await setImmediate();
       this.sync.signal?.throwIfAborted();
-      const pending = this.take(file);
+      const pending = this.claim(file);
       if (pending === null) {
         this.sync.progress.advance(1, file.sizeBytes);
         continue;
@@ -82,17 +81,17 @@ export class PushReader {
     if (batch.length > 0) yield batch;
   }
 
-  free({ docPath }: ScannedFile): void {
-    if (this.taken.delete(docPath)) this.sync.claims?.free(docPath);
+  release({ docPath }: ScannedFile): void {
+    if (this.claimed.delete(docPath)) this.sync.claims?.release(docPath);
   }
 
-  /** Frees what a failure has left unsettled. */
-  release(): void {
-    for (const docPath of this.taken) this.sync.claims?.free(docPath);
-    this.taken.clear();
+  /** Releases the locks after a failure. */
+  releaseAll(): void {
+    for (const docPath of this.claimed) this.sync.claims?.release(docPath);
+    this.claimed.clear();
   }
 
-  /** What the file holds now; null where that is told. */
+  /** Reads the file; null if it cannot be read, with the reason in the report. */
   tryRead(path: string): ReadFile | null {
     try {
       const read = readWhole(join(rootOf(this.sync).directory, path), this.sync.maxFileBytes);
@@ -111,44 +110,43 @@ export class PushReader {
     else this.report.unsent.push(unsent(docPath, base, { path, reason }));
   }
 
-  /** The file where it has to be sent, out of the hands of anybody else until that is settled. */
-  private take(file: ScannedFile): Pending | null {
-    if (this.sync.claims?.tryTake(file.docPath) === false) return null;
-    this.taken.add(file.docPath);
+  /** Locks and reads the file; null if it need not be sent. */
+  private claim(file: ScannedFile): Pending | null {
+    if (this.sync.claims?.tryClaim(file.docPath) === false) return null;
+    this.claimed.add(file.docPath);
     const pending = this.read(file);
-    if (pending === null) this.free(file);
+    if (pending === null) this.release(file);
     return pending;
   }
 
-  private isStill(docPath: string, stamp: FileStamp): boolean {
-    return this.sync.settling?.isStill(docPath, stamp) ?? true;
+  private isStable(docPath: string, stamp: FileStamp): boolean {
+    return this.sync.settling?.isStable(docPath, stamp) ?? true;
   }
 
-  /** Whether the file is as it was read, or has been changing for so long that this does not matter. */
-  private isStillAfter(path: string, docPath: string): boolean {
+  /** Whether the file did not change during the read, or has been changing for too long to wait. */
+  private isStableAfterRead(path: string, docPath: string): boolean {
     const { settling } = this.sync;
     const stats = settling && lstatSync(join(rootOf(this.sync).directory, path), { throwIfNoEntry: false });
-    return !settling || (stats !== undefined && this.isStill(docPath, stampOf(stats)));
+    return !settling || (stats !== undefined && this.isStable(docPath, stampOf(stats)));
   }
 
-  /** The file where it has to be sent. */
   private read(file: ScannedFile): Pending | null {
     const { state } = this.sync;
     const { path, docPath } = file;
-    const isStill = this.isStill(docPath, file.stamp);
+    const isStill = this.isStable(docPath, file.stamp);
     const read = this.tryRead(path);
     if (read === null) return null;
     const pending = this.pendingOf(file, read);
     const { base, wasExecutable, renamedFrom } = pending;
     const isChanged = read.sha256 !== base || modeOf(pending) !== undefined || renamedFrom !== null;
-    // What a call has just written is the Cloud's already: nobody waits for that.
-    if (isChanged && !(isStill && this.isStillAfter(path, docPath))) return null;
+    // A call has just uploaded this content, so there is no need to wait.
+    if (isChanged && !(isStill && this.isStableAfterRead(path, docPath))) return null;
     this.sync.settling?.done(docPath);
     state.noteContent(docPath, read.stamp, read.isText ? read.sha256 : null);
     if (!read.isText) this.skip(file, IS_BINARY);
     else if (isChanged) return pending;
     else {
-      const names = { here: path, there: this.bases.cloudPathOf(docPath) };
+      const names = { localPath: path, cloudPath: this.bases.cloudPathOf(docPath) };
       if (this.sync.force) state.noteNames(docPath, names);
       state.noteBase(docPath, base, wasExecutable);
       this.report.unchanged += 1;
@@ -165,12 +163,12 @@ export class PushReader {
       const cloudPath = this.sync.force ? `/${rootOf(this.sync).name}/${path}` : this.spelling.pathOf(path);
       return { ...known, cloudPath, renamedFrom: null };
     }
-    const there = this.bases.cloudPathOf(docPath);
+    const currentPath = this.bases.cloudPathOf(docPath);
     if (this.sync.force) {
-      const cloudPath = `/${there.slice(1, there.indexOf('/', 1))}/${path}`;
-      return { ...known, cloudPath, renamedFrom: isNamed(path, there) ? null : there };
+      const cloudPath = `/${currentPath.slice(1, currentPath.indexOf('/', 1))}/${path}`;
+      return { ...known, cloudPath, renamedFrom: isSpelledAlike(path, currentPath) ? null : currentPath };
     }
-    const renamedFrom = state.isSpelt(docPath, path) ? null : there;
-    return { ...known, cloudPath: renamedThere(path, state.namesOf(docPath)), renamedFrom };
+    const renamedFrom = state.isSpelledLocally(docPath, path) ? null : currentPath;
+    return { ...known, cloudPath: renamedInCloud(path, state.namesOf(docPath)), renamedFrom };
   }
 }

@@ -1,44 +1,48 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { WorkspaceFiles } from '@patchbay/client';
-import { SecretFiles } from '../disk/secret-files.js';
-import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { FolderState } from './folder-state.js';
+import type { FileChange } from '@patchbay/protocol';
+import { sha256 } from '@patchbay/protocol/hash';
 import { PathClaims } from './path-claims.js';
-import { silent } from './progress.js';
+import { deleteInCloud, findDeleted } from './push-deletions.js';
 import { pushFolder } from './push.js';
+import { SyncFixture } from './sync-fixture.sample.js';
+import { emptyReport } from './sync-report.js';
 
-/** It claims a file, and the push is ended right then. */
-class EndingClaims extends PathClaims {
-  readonly ending = new AbortController();
+/** Aborts the push when it claims a file. */
+class AbortingClaims extends PathClaims {
+  readonly abort = new AbortController();
 
-  override tryTake(docPath: string): boolean {
-    this.ending.abort(new Error('ended'));
-    return super.tryTake(docPath);
+  override tryClaim(docPath: string): boolean {
+    this.abort.abort(new Error('aborted'));
+    return super.tryClaim(docPath);
   }
 }
 
-describe('a push that is ended', () => {
-  let directory: string;
-  let home: string;
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'patchbay-push-'));
-    home = await mkdtemp(join(tmpdir(), 'patchbay-push-home-'));
-  });
-  afterEach(() => Promise.all([directory, home].map((path) => rm(path, { recursive: true }))));
+describe('a push', () => {
+  const fixture = new SyncFixture();
+  beforeEach(() => fixture.open());
+  afterEach(() => fixture.close());
 
-  it('leaves every file that it had in hand to the calls that write it', async () => {
-    for (const name of ['a', 'b']) await writeFile(join(directory, `${name}.txt`), name);
-    const roots = await WorkspaceRoots.open([{ directory, name: 'proj' }]);
-    const pair = { url: 'http://one', workspaceId: 'w', directory, rootName: 'proj' };
-    const claims = new EndingClaims();
-    const push = pushFolder({
-      ...{ files: {} as WorkspaceFiles, roots, state: FolderState.open(home, pair), maxFileBytes: 1_000 },
-      ...{ exclude: [], secrets: new SecretFiles(), progress: silent, claims, signal: claims.ending.signal },
-      ...{ force: false, delete: false, dryRun: false },
-    });
-    await expect(push).rejects.toThrow('ended');
-    expect(['proj/a.txt', 'proj/b.txt'].map((path) => claims.tryTake(path))).toEqual([true, true]);
+  it('releases all claimed files if it is aborted', async () => {
+    for (const name of ['a', 'b']) await fixture.write(`${name}.txt`, name);
+    const claims = new AbortingClaims();
+    const push = pushFolder(fixture.sync({}, { claims, signal: claims.abort.signal }));
+    await expect(push).rejects.toThrow('aborted');
+    expect(['proj/a.txt', 'proj/b.txt'].map((path) => claims.tryClaim(path))).toEqual([true, true]);
+  });
+
+  it('does not delete in the Cloud a file that a call has recreated before the push claims it', async () => {
+    const [recreated, deleted] = ['proj/a.txt', 'proj/b.txt'];
+    const committed: string[] = [];
+    const commit = (changes: readonly FileChange[]) => {
+      committed.push(...changes.map(({ path }) => path));
+      return Promise.resolve(changes.map(() => ({})));
+    };
+    const sync = fixture.sync({ commit }, { delete: true, claims: new PathClaims() });
+    const report = emptyReport();
+    const found = await findDeleted(sync, [recreated, deleted], () => sha256('base\n'));
+    expect([...found.keys()]).toEqual([recreated, deleted]);
+    await fixture.write('a.txt', 'by a call\n');
+    await deleteInCloud(sync, found, report);
+    expect(committed).toEqual([deleted]);
+    expect(report).toMatchObject({ deleted: 1, conflicts: [], faults: [] });
   });
 });

@@ -11,24 +11,24 @@ import { cloudFilesOf } from './cloud-list.js';
 import { isExecutable } from './file-stamp.js';
 import { belowRoot, type FolderSync, rootOf } from './folder-sync.js';
 import { FolderReplaced, identityOf, isSameFolder } from './folder-guard.js';
-import { deleteGone, findGone } from './push-deletions.js';
+import { deleteInCloud, findDeleted } from './push-deletions.js';
 import { leftOutFiles, sentBefore } from './left-out-files.js';
 import { conflictReason, planForcedPush, planPush, type PushPlan, renameConflict } from './push-plan.js';
 import { PushPreview } from './push-preview.js';
 import { type Bases, isRenamed, modeOf, type Pending, PushReader } from './push-reader.js';
 import { scanFolder } from './scan-folder.js';
 import { emptyReport, type Finding, sizeText, type SyncReport } from './sync-report.js';
-import { tellUnsent } from './unsent-files.js';
+import { moveToUnsent } from './unsent-files.js';
 import { uploadMissing } from './upload-blobs.js';
 
 const BATCHES_AT_ONCE = 3;
-/** How often a file is tried again whose bytes or base were gone when it was its turn. */
+/** Attempts per file if its blob or base has changed meanwhile. */
 const TRIES = 4;
 
 /**
- * Makes the folder's text files the Cloud's. Of each file the server is told on which head it is based, so nothing that
- * is newer there is overwritten, and nothing has to be listed first. What is committed is remembered at once: a push
- * that is cut off goes on where it was. What there is no room for ends it. With `force` the Cloud's files are listed, and made what they are here.
+ * Sends the folder's text files to the Cloud. Each file names the head that it is based on, so newer versions are not
+ * overwritten and the Cloud need not be listed. Commits are saved at once, so that an interrupted push continues where
+ * it stopped. A full quota ends the push. With `force`, the Cloud's files are listed and made equal to the local ones.
  */
 export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
   const report = emptyReport();
@@ -44,29 +44,29 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
     report.skipped.push(...scan.skipped);
     report.kept.push(...scan.notes);
     report.faults.push(...scan.faults);
-    const isThere = (docPath: string) => (remote?.get(docPath)?.sha256 ?? state.baseOf(docPath)) !== null;
-    if (sync.tellsLeftOut) {
+    const isInCloud = (docPath: string) => (remote?.get(docPath)?.sha256 ?? state.baseOf(docPath)) !== null;
+    if (sync.countsLeftOut) {
       report.leftOut = await leftOutFiles(rootOf(sync), scan.leftOut, sync.signal);
       report.kept.push(...sentBefore(rootOf(sync), report.leftOut, state));
     }
-    report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isThere(docPath))));
+    report.secrets.push(...scan.secrets.map(({ path, docPath }) => secretFinding(path, isInCloud(docPath))));
     const bases = remote !== null && force ? basesIn(remote) : state;
     const baseOf = (docPath: string) => bases.baseOf(docPath);
     const binary = plan.binary
       .filter(({ docPath }) => baseOf(docPath) !== null)
       .map(({ docPath }) => docPath);
     report.skipped.push(...plan.binary.map(({ path, reason }) => ({ path, reason })));
-    tellUnsent(sync, report, [...plan.unseen, ...binary], baseOf);
-    const gone = await findGone(sync, plan.unseen, baseOf);
+    moveToUnsent(sync, report, [...plan.unseen, ...binary], baseOf);
+    const deleted = await findDeleted(sync, plan.unseen, baseOf);
     if (!isSameFolder(identityOf(rootOf(sync)), identity)) throw new FolderReplaced(rootOf(sync).directory);
     const work = new Push(sync, report, plan, bases);
-    if (remote !== null && sync.dryRun) await work.preview(gone, remote);
+    if (remote !== null && sync.dryRun) await work.preview(deleted, remote);
     else {
       for (const { docPath, sha256, isExecutable: mode, names } of plan.same) {
         state.noteNames(docPath, names);
         state.noteBase(docPath, sha256, mode);
       }
-      await deleteGone(sync, gone, report);
+      await deleteInCloud(sync, deleted, report);
       await work.run();
       if (only === undefined) state.noteSynced();
     }
@@ -78,11 +78,10 @@ export async function pushFolder(sync: FolderSync): Promise<SyncReport> {
 }
 
 function secretFinding(path: string, isThere: boolean): Finding {
-  const before = 'was sent before, and stays in the Cloud as it was then until it is deleted there';
+  const before = 'was sent before; that version stays in the Cloud until it is deleted there';
   return { path, reason: isThere ? before : 'is not sent' };
 }
 
-/** The folder's files in the Cloud, by docPath. */
 async function listRemote(sync: FolderSync): Promise<Map<string, CloudFile>> {
   const remote = new Map<string, CloudFile>();
   for await (const file of cloudFilesOf(sync, sync.signal)) remote.set(file.docPath, file);
@@ -97,8 +96,8 @@ function basesIn(remote: ReadonlyMap<string, CloudFile>): Bases {
   };
 }
 
-function isForWantOfRoom(answer: CommittedFile | RefusedFile): answer is RefusedFile {
-  return 'error' in answer && isQuotaExceeded(answer.error);
+function isQuotaExceeded(answer: CommittedFile | RefusedFile): answer is RefusedFile {
+  return 'error' in answer && isOutOfRoom(answer.error);
 }
 
 function changeOf(pending: Pending): FileChange {
@@ -127,7 +126,7 @@ class Push {
     this.begin('Sending');
     const batches = this.reader.batches(this.plan.candidates);
     await inParallel(batches, BATCHES_AT_ONCE, (batch) => this.send(batch)).finally(() =>
-      this.reader.release(),
+      this.reader.releaseAll(),
     );
   }
 
@@ -155,15 +154,15 @@ class Push {
         left = await this.commit(await this.upload(left), tries < TRIES);
       }
     } finally {
-      for (const { file } of batch) this.reader.free(file);
+      for (const { file } of batch) this.reader.release(file);
     }
   }
 
-  /** Commits what was uploaded; gives what is to be tried again. */
+  /** Commits uploaded files; returns those to try again. */
   private async commit(batch: readonly Pending[], mayRetry: boolean): Promise<Pending[]> {
     const { files, state, signal } = this.sync;
     const again: Pending[] = [];
-    let noRoom: string | undefined;
+    let quotaMessage: string | undefined;
     for (const { file, read } of batch) state.noteSent(file.docPath, read.sha256);
     await state.save();
     for (let from = 0; from < batch.length; from += MAX_BATCH_FILES) {
@@ -171,18 +170,18 @@ class Push {
       const changes = part.map(changeOf);
       const answers = await files.commit(changes, signal);
       answers.forEach((answer, at) => {
-        if (isForWantOfRoom(answer)) return void (noRoom ??= answer.error.message);
+        if (isQuotaExceeded(answer)) return void (quotaMessage ??= answer.error.message);
         const retry = this.settle(part[at]!, answer, mayRetry);
         if (retry) again.push(retry);
       });
-      if (noRoom !== undefined) break;
+      if (quotaMessage !== undefined) break;
     }
     await state.save();
-    if (noRoom !== undefined) throw new PatchbayError('TOO_LARGE', noRoom);
+    if (quotaMessage !== undefined) throw new PatchbayError('TOO_LARGE', quotaMessage);
     return again;
   }
 
-  /** Sends what the workspace lacks; gives those that can be committed. */
+  /** Uploads missing blobs; returns the files that can be committed. */
   private async upload(batch: readonly Pending[]): Promise<readonly Pending[]> {
     const blobs = batch.map(({ read }) => read);
     const { wireBytes, tooLarge } = await uploadMissing(this.sync.files, blobs, this.sync.signal);
@@ -197,25 +196,25 @@ class Push {
     });
   }
 
-  /** Notes what became of a file; gives what is to be tried again. */
+  /** Records the result of a file; returns it if it should be tried again. */
   private settle(pending: Pending, answer: CommittedFile | RefusedFile, mayRetry: boolean): Pending | null {
     const { file, read, base, renamedFrom } = pending;
     const { report, sync } = this;
     if ('error' in answer) {
       const { code, message, currentSha256 } = answer.error;
       if (code === 'STALE' && mayRetry) {
-        const retry = this.onTopOf(pending, currentSha256);
+        const retry = this.rebase(pending, currentSha256);
         if (retry !== undefined) return retry;
       }
       if (code === 'NOT_FOUND' && mayRetry) return pending;
-      // What was only renamed or made executable here is in nobody's way.
+      // A file that was only renamed or made executable is not in conflict with new content.
       if (code === 'STALE' && read.sha256 !== base) {
         const { path, docPath } = file;
         const reason = conflictReason(base, currentSha256);
         report.conflicts.push({ path, docPath, remote: currentSha256, reason });
       } else if (code !== 'STALE') report.faults.push({ path: file.path, reason: message });
     } else {
-      const names = { here: file.path, there: answer.path };
+      const names = { localPath: file.path, cloudPath: answer.path };
       const isRefused = renamedFrom !== null && !isRenamed(pending, answer.path);
       if (renamedFrom !== null && !isRefused) sync.state.noteNames(file.docPath, names);
       sync.state.noteSame(file.docPath, read.sha256, names, isExecutable(read.stamp));
@@ -232,10 +231,10 @@ class Push {
   }
 
   /**
-   * What is sent once more, where the Cloud has moved on to what this folder has put there itself, in another process or
-   * before a crash, or where that does not matter: the file as it is now. Undefined where it is another's.
+   * Returns the file's current content, based on the Cloud's version, if this folder has sent that version (in another
+   * process or before a crash) or `force` is set. Undefined if someone else has sent it.
    */
-  private onTopOf(pending: Pending, current: string | null): Pending | null | undefined {
+  private rebase(pending: Pending, current: string | null): Pending | null | undefined {
     const { file } = pending;
     const { state, force } = this.sync;
     state.refresh();

@@ -5,7 +5,7 @@ import { type FileStamp, stampOf } from './file-stamp.js';
 
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** A file as it was read, with the stamp that it had before: a change meanwhile makes its stamp another. */
+/** A file's content with the stamp from before the read, so that a change during the read alters the stamp. */
 export interface ReadFile {
   stamp: FileStamp;
   bytes: Buffer;
@@ -14,7 +14,7 @@ export interface ReadFile {
   isText: boolean;
 }
 
-/** Reads a file; null where it is no regular file any more, or has grown over the limit. */
+/** Reads a file; null if it is not a regular file or exceeds the limit. */
 export function readWhole(path: string, maxBytes: number): ReadFile | null {
   const fd = openSync(path, FLAGS);
   try {

@@ -5,7 +5,7 @@ import { inlineFileSystem } from './inline-file-system.js';
 import { ChangedMeanwhile } from './place-file.js';
 import { renameFile } from './rename-file.js';
 
-describe('the new spelling of a file', () => {
+describe('renaming a file to another spelling', () => {
   const plain = { ...inlineFileSystem };
   let root: string;
   beforeEach(async () => {
@@ -19,7 +19,7 @@ describe('the new spelling of a file', () => {
   });
 
   const moves = (to: string) => renameFile(root, ['Lib', 'a.ts'], to.split('/'), () => true);
-  /** Does something right before the file takes its new name. */
+  /** Runs `action` right before the file takes its new name. */
   const before = (deed: () => Promise<void>) => {
     const open: typeof plain.open = async (path, ...how) => {
       if (/A\.ts$/.test(path)) await deed();
@@ -29,7 +29,7 @@ describe('the new spelling of a file', () => {
   };
 
   it.each([['Lib/A.ts'], ['lib/A.ts']])(
-    'takes the place of no file that was made there at the last moment: %s',
+    'does not replace a file that was created right before: %s',
     async (to) => {
       before(async () => {
         await mkdir(join(root, to, '..'), { recursive: true });
@@ -41,19 +41,19 @@ describe('the new spelling of a file', () => {
     },
   );
 
-  it('takes along what was saved by the old name at the last moment', async () => {
+  it('keeps a text that was saved under the old name right before', async () => {
     before(() => writeFile(join(root, 'Lib/a.ts'), 'saved'));
     await moves('lib/A.ts');
     expect([await readdir(root), await readFile(join(root, 'lib/A.ts'), 'utf8')]).toEqual([['lib'], 'saved']);
   });
 
-  it('leaves nothing where the file is gone', async () => {
+  it('creates nothing if the file is gone', async () => {
     await rm(join(root, 'Lib/a.ts'));
     await expect(moves('lib/A.ts')).rejects.toThrow(ChangedMeanwhile);
     expect(await readdir(root)).toEqual(['Lib']);
   });
 
-  it('leaves a folder with what else is in it', async () => {
+  it('keeps the old folder with its other files', async () => {
     await writeFile(join(root, 'Lib/other'), 'x');
     await moves('lib/a.ts');
     expect([await readdir(join(root, 'Lib')), await readdir(join(root, 'lib'))]).toEqual([

@@ -8,10 +8,10 @@ import { ChangedMeanwhile } from './place-file.js';
 const CLAIM_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /**
- * Gives a file another spelling of its path. It leaves a folder that is spelt otherwise alone, with all else that is in
- * that; only where case does not count the folder itself is renamed, where it `mayMove`.
- * @param mayMove whether nothing else belongs into the folder of this relative path
- * @throws ChangedMeanwhile where the file is gone, or another has its new name; WorkspaceFault
+ * Changes the spelling of a file's path. The old folders and their other files stay. On a file system that ignores
+ * case, the folder itself is renamed if `mayMove` allows it.
+ * @param mayMove whether the Cloud has no file in the folder with this relative path
+ * @throws ChangedMeanwhile if the file is gone or its new name is taken; WorkspaceFault
  */
 export async function renameFile(
   root: string,
@@ -32,7 +32,7 @@ export async function renameFile(
   await removeEmpty(root, at.slice(0, -1));
 }
 
-/** Whether a name beside a path is the same entry, as where case does not count. */
+/** Whether both names are the same entry, as on file systems that ignore case. */
 async function isOneEntry(root: string, path: readonly string[], name: string): Promise<boolean> {
   const directory = await openDirectory(fs, root, path.slice(0, -1));
   if (directory === null) return false;
@@ -74,8 +74,8 @@ async function moveEntry(root: string, from: readonly string[], to: readonly str
 }
 
 /**
- * Of two that take the new name only one gets it. What is saved at the old name until the last moment moves along: an empty
- * file holds the new one until then.
+ * An empty file claims the new name first, so that only one of two concurrent writers gets it. A save under the old
+ * name right before the rename is kept.
  */
 async function moveToFree(from: string, to: string): Promise<void> {
   await (await fs.open(to, CLAIM_FLAGS, 0o600)).close();
@@ -87,7 +87,7 @@ async function moveToFree(from: string, to: string): Promise<void> {
   }
 }
 
-/** The folders that the file has left, as far as nothing is in them. */
+/** Removes the folders that have become empty. */
 async function removeEmpty(root: string, folder: readonly string[]): Promise<void> {
   for (let depth = folder.length; depth > 0; depth -= 1) {
     const parent = await openDirectory(fs, root, folder.slice(0, depth - 1));
@@ -108,6 +108,6 @@ async function identityOf(directory: SafeDirectory, name: string): Promise<strin
     return `${dev}:${ino}`;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
-    throw diskFault('WriteFailed', `"${name}" could not be looked at`, error);
+    throw diskFault('WriteFailed', `"${name}" could not be inspected`, error);
   }
 }

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Rounds } from './rounds.js';
 
-describe('the rounds through a folder', () => {
+describe('the rounds of a folder', () => {
   const faults: unknown[] = [];
   let rounds: Rounds;
   beforeEach(() => {
@@ -11,7 +11,7 @@ describe('the rounds through a folder', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  it('gather what is asked for in a moment, and forget nothing that is asked for meanwhile', async () => {
+  it('combine requests, and keep one that comes during a round', async () => {
     let ran = 0;
     const round = () => {
       ran += 1;
@@ -25,7 +25,7 @@ describe('the rounds through a folder', () => {
     expect(ran).toBe(2);
   });
 
-  it('leave four times as long a rest as the last one took', async () => {
+  it('pause four times as long as the last one took', async () => {
     const at: number[] = [];
     const slow = async () => {
       at.push(Date.now());
@@ -38,7 +38,7 @@ describe('the rounds through a folder', () => {
     expect(at[1]! - at[0]!).toBe(2_500);
   });
 
-  it('go one after the other, and on after one that fails', async () => {
+  it('run one after the other, also after a failed one', async () => {
     const order: string[] = [];
     const first = rounds.enqueue(async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -53,7 +53,7 @@ describe('the rounds through a folder', () => {
     expect([order, faults]).toEqual([['first', 'second'], [new Error('no')]]);
   });
 
-  it('begin nothing once they have ended, and say of that nothing', async () => {
+  it('do not start once they have ended, without reporting an error', async () => {
     let ran = 0;
     rounds.request(() => Promise.resolve(void (ran += 1)));
     await rounds.end();

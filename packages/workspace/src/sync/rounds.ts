@@ -1,30 +1,30 @@
-/** Gathers what is asked for in so many ms, so that a checkout of a thousand files is one look. */
-const GATHER_MS = 120;
-/** A look takes at most this share of the time, so that a folder that changes all the time does not fill a core. */
+/** Requests within this time in ms are combined, so that a checkout of a thousand files causes one scan. */
+const COLLECT_MS = 120;
+/** Scans take at most a fifth of the time, so that a constantly changing folder does not use up a core. */
 const REST_FACTOR = 4;
-/** What takes long is the sending, not the look. */
+/** Limits the pause after a round that took long because of its uploads. */
 const MAX_REST_MS = 5_000;
 
-/** Does one thing at a time with a folder: what is asked for again before it has begun is done once. */
+/** Serializes the work on a folder and combines requests for the same round. */
 export class Rounds {
   private tail: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private notBefore = 0;
-  private asked: (() => Promise<void>) | null = null;
+  private requested: (() => Promise<void>) | null = null;
   private isRunning = false;
   private ended = false;
 
-  /** @param onFault told of what failed in a round that nobody waits for */
+  /** @param onFault called for a failed round that nobody awaits */
   constructor(private readonly onFault: (error: unknown) => void) {}
 
-  /** Does the round soon, once for however many requests. One that comes while it runs asks for another. */
+  /** Runs the round soon. Further requests are combined until it starts; one during the round causes another. */
   request(round: () => Promise<void>): void {
-    if (this.asked || this.ended) return;
-    this.asked = round;
+    if (this.requested || this.ended) return;
+    this.requested = round;
     if (!this.isRunning) this.schedule();
   }
 
-  /** Does the work when all before it has ended; what it throws is told, and thrown. */
+  /** Runs the work after all earlier work. Errors are both reported and thrown. */
   enqueue<T>(work: () => Promise<T>): Promise<T> {
     const done = this.tail.then(() => {
       if (this.ended) throw new Error('The client is closing.');
@@ -36,7 +36,7 @@ export class Rounds {
     return done;
   }
 
-  /** Resolves when nothing is under way any more; nothing is begun from here on. */
+  /** Resolves when no work is running. No new work starts afterwards. */
   async end(): Promise<void> {
     this.ended = true;
     clearTimeout(this.timer);
@@ -44,14 +44,14 @@ export class Rounds {
   }
 
   private schedule(): void {
-    const delay = Math.max(GATHER_MS, this.notBefore - performance.now());
+    const delay = Math.max(COLLECT_MS, this.notBefore - performance.now());
     this.timer = setTimeout(() => void this.enqueue(() => this.run()).catch(() => undefined), delay);
     this.timer.unref();
   }
 
   private async run(): Promise<void> {
-    const round = this.asked!;
-    this.asked = null;
+    const round = this.requested!;
+    this.requested = null;
     this.isRunning = true;
     const began = performance.now();
     try {
@@ -59,7 +59,7 @@ export class Rounds {
     } finally {
       this.isRunning = false;
       this.notBefore = performance.now() + Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - began));
-      if (this.asked && !this.ended) this.schedule();
+      if (this.requested && !this.ended) this.schedule();
     }
   }
 }

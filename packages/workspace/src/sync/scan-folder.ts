@@ -13,9 +13,9 @@ import type { Hidden } from '../visible/hidden.js';
 import { type FileStamp, stampOf } from './file-stamp.js';
 import { type Finding, sizeText } from './sync-report.js';
 
-/** A file that may be sent; whether it is text shows when it is read. */
+/** A file that may be sent. Whether it is text is known after reading it. */
 export interface ScannedFile {
-  /** Relative to the folder, with forward slashes, as it is spelt on disk. */
+  /** Relative with forward slashes, in the spelling of the disk. */
   path: string;
   docPath: string;
   sizeBytes: number;
@@ -24,52 +24,50 @@ export interface ScannedFile {
 
 export interface FolderScan {
   files: ScannedFile[];
-  /** Relative paths of the folders that were walked. */
   folders: string[];
-  /** Relative paths of files that a write of ours was about to put in place. */
+  /** Relative paths of temp files of killed writes. */
   leftovers: string[];
-  /** What is left out by its nature. */
+  /** Entries that are never sent: links, special files, large files. */
   skipped: Finding[];
-  /** Files that are kept out because they hold secrets as a rule. */
+  /** Files that usually hold secrets. */
   secrets: Pick<ScannedFile, 'path' | 'docPath'>[];
-  /** What git ignores, or is another repository's; a folder as a whole, with a slash at the end of its path. */
+  /** Ignored files and nested repositories. A folder is listed once, with a trailing slash. */
   leftOut: Finding[];
-  /** Folders that are one in the Cloud, which has no Unicode form of a name but NFC. */
+  /** Folders that the Cloud treats as one, because it stores names in NFC only. */
   notes: Finding[];
-  /** What ought to be sent and cannot be. */
+  /** Files that should be sent and cannot be. */
   faults: Finding[];
 }
 
 export interface ScanOptions {
   maxFileBytes: number;
-  /** Real paths of folders to leave out: PATCHBAY_HOME. */
+  /** Real paths of folders to leave out, such as PATCHBAY_HOME. */
   exclude?: readonly string[];
-  /** What is kept out even so; nothing is where it is left out. */
+  /** Files that are not sent; none if undefined. */
   secrets?: SecretFiles;
   signal?: AbortSignal | undefined;
 }
 
-/** Names that mean the same to everybody: their length in bytes is known, and folding is lowercasing. */
+/** ASCII names: their length in bytes is known, and case folding is lowercasing. */
 const PLAIN_NAME = /^[\x20-\x5b\x5d-\x7e]+$/;
 
-/** A folder that is to be looked through. */
 interface Folder {
-  /** Its relative path with a slash at the end; "" for the root. */
+  /** Relative path with a trailing slash; "" for the root. */
   prefix: string;
-  /** What the docPaths in it begin with. */
+  /** The docPath prefix of its entries. */
   docPrefix: string;
-  /** Whether the names above are all plain. */
+  /** Whether all components so far are plain names. */
   isPlain: boolean;
   rules: FolderRules;
 }
 
-/** Relative paths of folders, with a slash at their ends, by their docPath. */
-type FoldersAt = Map<string, string[]>;
+/** Relative paths of folders with a trailing slash, by docPath. */
+type FoldersByDocPath = Map<string, string[]>;
 
 /**
- * Looks through a folder for the files that may be seen: those that git lists, without links. Where it is in no repository,
- * .gitignore files say it. System calls are synchronous, which for ten thousand of them takes a tenth of the time; the
- * event loop has its turn between.
+ * Scans a folder for the files that may be seen: those that git lists, or outside of a repository those that no
+ * .gitignore excludes. Links are not followed. System calls are synchronous, which takes a tenth of the time for
+ * 10,000 files; the scan yields to the event loop after each folder.
  * @throws GitFault
  */
 export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Promise<FolderScan> {
@@ -78,25 +76,25 @@ export async function scanFolder(root: WorkspaceRoot, options: ScanOptions): Pro
     faults: [],
   };
   const scanner = new Scanner(root, options, scan);
-  const foldersAt: FoldersAt = new Map();
+  const foldersAt: FoldersByDocPath = new Map();
   const rules = await rulesOfRoot(root.directory, options.signal);
   let level: Folder[] = [{ prefix: '', docPrefix: `${foldCase(root.name)}/`, isPlain: true, rules }];
   while (level.length > 0) {
     const deeper: Folder[] = [];
     for (const folder of level) {
-      deeper.push(...scanner.lookThrough(folder));
+      deeper.push(...scanner.scanDirectory(folder));
       await setImmediate();
       options.signal?.throwIfAborted();
     }
-    level = await scanner.withoutHidden(deeper);
+    level = await scanner.visibleFolders(deeper);
     for (const folder of level) noteFolder(folder, foldersAt, scan);
   }
-  return withoutFolderTwins(withoutTwins(scan, scanner.kept), foldersAt);
+  return withoutAmbiguousFolders(withoutAmbiguousFiles(scan, scanner.hidden), foldersAt);
 }
 
 class Scanner {
-  /** Files that are ignored or hold secrets: docPath to path. A call that names such a docPath is refused. */
-  readonly kept = new Map<string, string>();
+  /** Ignored and secret files: path by docPath. */
+  readonly hidden = new Map<string, string>();
 
   constructor(
     private readonly root: WorkspaceRoot,
@@ -104,8 +102,8 @@ class Scanner {
     private readonly scan: FolderScan,
   ) {}
 
-  /** Takes in the files of a folder; gives the folders in it, each with the rules of the folder that it is in. */
-  lookThrough(folder: Folder): Folder[] {
+  /** Adds the files of a folder. Returns its subfolders with the rules of the folder itself. */
+  scanDirectory(folder: Folder): Folder[] {
     const { prefix, docPrefix } = folder;
     const names = this.namesIn(prefix);
     if (names.includes(DATABASE_FILE)) {
@@ -122,15 +120,15 @@ class Scanner {
       if (TEMP_FILE.test(name)) this.scan.leftovers.push(path);
       else if (KEPT_FILE.test(name)) continue;
       else {
-        const inside = this.lookAt({ path, docPath, isPlain }, folder.rules);
+        const inside = this.scanEntry({ path, docPath, isPlain }, folder.rules);
         if (inside) deeper.push(inside);
       }
     }
     return deeper;
   }
 
-  /** The folders that are to be walked, each with its own rules. */
-  async withoutHidden(folders: readonly Folder[]): Promise<Folder[]> {
+  /** Returns the folders to scan, each with its own rules. */
+  async visibleFolders(folders: readonly Folder[]): Promise<Folder[]> {
     const byRules = new Map<FolderRules, Folder[]>();
     for (const folder of folders) {
       const same = byRules.get(folder.rules);
@@ -159,8 +157,8 @@ class Scanner {
     }
   }
 
-  /** Takes in what is no folder; gives a folder. */
-  private lookAt(
+  /** Adds an entry that is not a folder; returns a folder. */
+  private scanEntry(
     { path, docPath, isPlain }: { path: string; docPath: string; isPlain: boolean },
     rules: FolderRules,
   ): Folder | null {
@@ -170,19 +168,19 @@ class Scanner {
       if (this.options.exclude?.includes(join(this.root.directory, path))) return null;
       return { prefix: `${path}/`, docPrefix: `${docPath}/`, isPlain, rules };
     }
-    // Git has no place for what is neither a file nor a link.
+    // Git ignores entries that are neither files nor links.
     const hidden = stats.isFile() || stats.isSymbolicLink() ? rules.file(path) : null;
     if (hidden) {
-      this.kept.set(docPath, path);
+      this.hidden.set(docPath, path);
       this.leaveOut(path, hidden);
-    } else this.takeIn(path, docPath, isPlain, stats);
+    } else this.addFile(path, docPath, isPlain, stats);
     return null;
   }
 
-  private takeIn(path: string, docPath: string, isPlain: boolean, stats: Stats): void {
+  private addFile(path: string, docPath: string, isPlain: boolean, stats: Stats): void {
     const { maxFileBytes, secrets } = this.options;
     if (secrets?.keepsOut(path)) {
-      this.kept.set(docPath, path);
+      this.hidden.set(docPath, path);
       return void this.scan.secrets.push({ path, docPath });
     }
     if (stats.isSymbolicLink()) return this.skip(path, 'is a link, and links are not followed');
@@ -194,14 +192,14 @@ class Scanner {
     else this.skip(path, `is too large: ${sizeText(sizeBytes)}; the limit is ${sizeText(maxFileBytes)}`);
   }
 
-  /** Null where there is nothing any more, or nothing that can be looked at. */
+  /** Null if the entry is gone or cannot be inspected. */
   private statsOf(path: string, rules: FolderRules): Stats | null {
     try {
       return lstatSync(this.onDisk(path));
     } catch (error) {
       if (rules.file(path) !== null) return null;
-      if (codeOf(error) !== 'ENOENT') this.fault(path, 'cannot be looked at');
-      // Node shows bytes that are no UTF-8 as U+FFFD, and there is no file of that name.
+      if (codeOf(error) !== 'ENOENT') this.fault(path, 'cannot be inspected');
+      // Node decodes invalid UTF-8 as U+FFFD, and no file has the decoded name.
       else if (path.includes('\uFFFD')) this.fault(path, 'has a name that is not UTF-8');
       return null;
     }
@@ -224,22 +222,23 @@ class Scanner {
   }
 }
 
-function noteFolder({ prefix, docPrefix }: Folder, foldersAt: FoldersAt, scan: FolderScan): void {
+function noteFolder({ prefix, docPrefix }: Folder, foldersAt: FoldersByDocPath, scan: FolderScan): void {
   const path = prefix.slice(0, -1);
   scan.folders.push(path);
-  const twins = foldersAt.get(docPrefix.slice(0, -1));
-  if (twins === undefined) return void foldersAt.set(docPrefix.slice(0, -1), [prefix]);
-  const isOneThere = twins.some((twin) => twin.normalize('NFC') === prefix.normalize('NFC'));
-  if (isOneThere) scan.notes.push({ path, reason: 'is one folder in the Cloud with another of this name' });
-  twins.push(prefix);
+  const sameDocPath = foldersAt.get(docPrefix.slice(0, -1));
+  if (sameDocPath === undefined) return void foldersAt.set(docPrefix.slice(0, -1), [prefix]);
+  const isSameInCloud = sameDocPath.some((other) => other.normalize('NFC') === prefix.normalize('NFC'));
+  if (isSameInCloud)
+    scan.notes.push({ path, reason: 'is the same folder in the Cloud as another one of this name' });
+  sameDocPath.push(prefix);
 }
 
-/** The full check only for names that begin as such a one may. */
+/** The full check is slow, so it runs only for names that may match. */
 function isGit(name: string, isPlain: boolean): boolean {
   return (!isPlain || /^\.?g/i.test(name)) && isGitFolder(name);
 }
 
-/** Why the Cloud would refuse the path; what is plain needs no more than its length checked. */
+/** Why the Cloud would reject the path. For plain names only the length can be wrong. */
 function pathFault(docPath: string, isPlain: boolean): string | null {
   const fault = isPlain ? null : docPathFault(docPath);
   if (fault !== null) return `has a name that the Cloud refuses: the path ${fault}`;
@@ -250,46 +249,49 @@ function pathFault(docPath: string, isPlain: boolean): string | null {
   return isLong ? `has a name of more than ${MAX_COMPONENT_BYTES} bytes` : null;
 }
 
-/** How a twin of a file, or of a folder, is told of. */
-function twinReason(twin: string): string {
-  return `differs from ${twin} only by case or Unicode form (AmbiguousDocPath); rename one`;
+function ambiguousReason(other: string): string {
+  return `differs from ${other} only by case or Unicode form (AmbiguousDocPath); rename one`;
 }
 
-/** A file and the folders of its docPath: where there is something in them, neither is sent. */
-function withoutFolderTwins(scan: FolderScan, foldersAt: FoldersAt): FolderScan {
-  const twins = new Map<string, string>();
+/** If the docPath of a file is also that of a non-empty folder, neither is sent. */
+function withoutAmbiguousFolders(scan: FolderScan, foldersAt: FoldersByDocPath): FolderScan {
+  const ambiguous = new Map<string, string>();
   for (const { path, docPath } of scan.files) {
     for (const folder of foldersAt.get(docPath) ?? []) {
       if (!scan.files.some((file) => file.path.startsWith(folder))) continue;
-      twins.set(path, `the folder ${folder.slice(0, -1)}`).set(folder, `the file ${path}`);
+      ambiguous.set(path, `the folder ${folder.slice(0, -1)}`).set(folder, `the file ${path}`);
     }
   }
-  if (twins.size === 0) return scan;
-  const isTwin = ({ path }: ScannedFile) =>
-    [...twins.keys()].some((twin) => (twin.endsWith('/') ? path.startsWith(twin) : path === twin));
-  const faults = [...twins].map(([path, twin]) => ({ path, reason: twinReason(twin) }));
-  return { ...scan, files: scan.files.filter((file) => !isTwin(file)), faults: [...scan.faults, ...faults] };
+  if (ambiguous.size === 0) return scan;
+  const isAmbiguous = ({ path }: ScannedFile) =>
+    [...ambiguous.keys()].some((other) => (other.endsWith('/') ? path.startsWith(other) : path === other));
+  const faults = [...ambiguous].map(([path, other]) => ({ path, reason: ambiguousReason(other) }));
+  return {
+    ...scan,
+    files: scan.files.filter((file) => !isAmbiguous(file)),
+    faults: [...scan.faults, ...faults],
+  };
 }
 
-/** Two files of one docPath: neither is guessed to be the one that is meant, also where one of them is `kept` out. */
-function withoutTwins(scan: FolderScan, kept: ReadonlyMap<string, string>): FolderScan {
+/** If several files share a docPath, none is sent. Hidden files count, too. */
+function withoutAmbiguousFiles(scan: FolderScan, kept: ReadonlyMap<string, string>): FolderScan {
   const firsts = new Map<string, ScannedFile>();
-  const twins = new Map<ScannedFile, string>();
+  const ambiguous = new Map<ScannedFile, string>();
   for (const file of scan.files) {
     const first = firsts.get(file.docPath);
     const hidden = kept.get(file.docPath);
-    if (hidden !== undefined) twins.set(file, hidden);
+    if (hidden !== undefined) ambiguous.set(file, hidden);
     if (first === undefined) firsts.set(file.docPath, file);
-    else twins.set(first, file.path).set(file, first.path);
+    else ambiguous.set(first, file.path).set(file, first.path);
   }
-  if (twins.size === 0) return scan;
-  const faults = [...twins].map(([{ path }, twin]) => ({
+  if (ambiguous.size === 0) return scan;
+  const faults = [...ambiguous].map(([{ path }, other]) => ({
     path,
-    reason: twinReason(twin),
+    reason: ambiguousReason(other),
   }));
   return {
     ...scan,
-    files: scan.files.filter((file) => !twins.has(file)),
+    files: scan.files.filter((file) => !ambiguous.has(file)),
     faults: [...scan.faults, ...faults],
   };
 }

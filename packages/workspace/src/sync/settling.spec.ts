@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { stampOf } from './file-stamp.js';
 import { Settling } from './settling.js';
 
-describe('what is held back of a folder', () => {
+describe('the upload of a change is delayed', () => {
   let now: number;
   let settling: Settling;
   beforeEach(() => {
@@ -10,59 +10,59 @@ describe('what is held back of a folder', () => {
     settling = new Settling(() => now);
   });
 
-  /** Of a file that has just been written for the nth time. */
+  /** The stamp of a file that was just written for the nth time. */
   const written = (n: number) =>
     stampOf({ size: n, mtimeMs: Date.now(), ctimeMs: Date.now(), ino: 1, mode: 0o100644 } as Stats);
 
-  it('is a changed file, until it has not changed for 0.5 s', () => {
+  it('until the file has not changed for 0.5 s', () => {
     const [first, second] = [written(1), written(2)];
-    expect(settling.isStill('p/a', first)).toBe(false);
+    expect(settling.isStable('p/a', first)).toBe(false);
     now += 400;
-    expect(settling.isStill('p/a', second)).toBe(false);
+    expect(settling.isStable('p/a', second)).toBe(false);
     now += 400;
-    expect([settling.isStill('p/a', second), settling.isHeld('p/a'), settling.dueInMs]).toEqual([
+    expect([settling.isStable('p/a', second), settling.isHeld('p/a'), settling.dueInMs]).toEqual([
       ...[false, true, 100],
     ]);
     now += 100;
-    expect([settling.isStill('p/a', second), settling.isHeld('p/a')]).toEqual([true, false]);
+    expect([settling.isStable('p/a', second), settling.isHeld('p/a')]).toEqual([true, false]);
   });
 
-  it('is no file that was changed long ago', () => {
+  it('never for a file that was changed long ago', () => {
     const ago = Date.now() - 600;
     const stats = { size: 1, mtimeMs: ago, ctimeMs: ago, ino: 1, mode: 0o100644 } as Stats;
-    expect(settling.isStill('p/a', stampOf(stats))).toBe(true);
+    expect(settling.isStable('p/a', stampOf(stats))).toBe(true);
   });
 
-  it('is a file that is written all the time for 5 s, and again after it was sent', () => {
+  it('for at most 5 s if the file changes constantly, and again after it was sent', () => {
     let sentAfter = 0;
     for (let n = 1; sentAfter === 0; n += 1) {
-      if (settling.isStill('p/log', written(n))) sentAfter = now - 1_000_000;
+      if (settling.isStable('p/log', written(n))) sentAfter = now - 1_000_000;
       else now += 200;
     }
     expect(sentAfter).toBe(5_000);
     settling.done('p/log');
-    expect(settling.isStill('p/log', written(0))).toBe(false);
+    expect(settling.isStable('p/log', written(0))).toBe(false);
   });
 
-  it('is the deletion of a file that has come back and gone again, from then on', () => {
+  it('for a deletion from the last disappearance of the file', () => {
     settling.isGone('p/a');
     now += 1_000;
-    settling.isStill('p/a', written(1));
+    settling.isStable('p/a', written(1));
     now += 1_500;
     expect(settling.isGone('p/a')).toBe(false);
   });
 
-  it('is the deletion of a file, for 2 s in which it may come back', () => {
+  it('for a deletion for 2 s', () => {
     expect(settling.isGone('p/a')).toBe(false);
     now += 1_900;
     expect(settling.isGone('p/a')).toBe(false);
     settling.prune();
-    // It was there when the folder was looked through, and goes again.
+    // The scan found the file, so a new deletion starts from now.
     settling.prune();
     now += 200;
     expect([settling.isGone('p/a'), settling.dueInMs]).toEqual([false, 2_000]);
     now += 2_000;
-    // It was asked about before that, and has to be again.
+    // The deadline has passed, but the deletion must be queried again.
     expect(settling.dueInMs).toBe(0);
     expect([settling.isGone('p/a'), settling.dueInMs]).toEqual([true, Infinity]);
   });

@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What was synced, with its size then. */
+/** Synced files with their sizes at that time. */
 const synced: { path: string; sizeBytes: number }[] = [];
 jest.unstable_mockModule('node:fs', () => ({
   ...fs,
@@ -16,8 +16,8 @@ jest.unstable_mockModule('node:fs', () => ({
 }));
 const { StateFile } = await import('./state-file.js');
 
-describe('the file of a folder’s state', () => {
-  it('is synced, whole, before it takes the place of the one before', async () => {
+describe('the file of a folder state', () => {
+  it('is synced completely before it replaces the old one', async () => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-state-')));
     const file = new StateFile(folder);
     await file.append(

@@ -16,32 +16,32 @@ import { ClientLock, ClientLockedError } from '@patchbay/client/home';
 
 const FILE = 'state';
 const FILE_MODE = 0o600;
-/** Of the first line: a UUID between a sign and the end of the line. */
+/** Length of the first line: `#`, a UUID and a newline. */
 const GENERATION_BYTES = 38;
 const NEWLINE = 0x0a;
-/** Longest time to wait for another process that is writing, in ms: it does so for moments only. */
+/** Longest wait in ms for another process's write, which takes moments only. */
 const LOCK_WAIT_MS = 15_000;
 const LOCK_RETRY_MS = 20;
-/** Superseded lines that are not worth a new file. */
+/** Superseded lines below this number do not cause a rewrite. */
 const SPARE_LINES = 100;
 
-/** What was found in the file: all of it, or what others have added since it was read last. */
+/** The text of the file, or what was appended since the last read. */
 export interface StateText {
   text: string;
-  /** The file is another one than before: what was known of it counts no more. */
+  /** The file was replaced, so earlier text is obsolete. */
   isNew: boolean;
 }
 
 /**
- * Lines of a folder's state on the disk, for as many processes as have to do with the folder. Whoever writes holds the
- * lock, for one append; nobody waits for the disk meanwhile but the system calls themselves, so that no two writes of one
- * process can meet either. A line that a kill has torn is for its readers to see: it does not end.
+ * The lines of a folder's state on disk, shared by several processes. A writer holds a file lock during one append.
+ * Reads and writes are synchronous, so that two of one process cannot overlap. Readers detect a line that a killed
+ * process has left incomplete by its missing newline.
  */
 export class StateFile {
   private readonly path: string;
-  /** The first line of the file when it was read last, which no other file has; null where there was none. */
+  /** The unique first line of the file at the last read; null if there was no file. */
   private generation: string | null = null;
-  /** Up to here it has been read, always to the end of a line. */
+  /** End of the last complete line that was read. */
   private offset = 0;
   private lines = 0;
 
@@ -50,14 +50,14 @@ export class StateFile {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
-  /** What has been added since the last look; the beginning of a line that is just being written is left for the next. */
+  /** Reads what was appended since the last call. An incomplete last line is left for the next call. */
   read(): StateText {
     const fd = this.open(constants.O_RDONLY);
     if (fd === null) return { text: '', isNew: this.forget() };
     try {
       return this.readFrom(fd);
     } catch (error) {
-      // The system does not say of what is open which file it is.
+      // System errors of an open descriptor do not name the file.
       throw Object.assign(error as Error, { path: this.path });
     } finally {
       closeSync(fd);
@@ -65,18 +65,17 @@ export class StateFile {
   }
 
   /**
-   * Appends lines under the lock. `absorb` is given first what others have added, and only then `added` is asked for the
-   * lines; the file is written anew from `snapshot` where most of it would be lines that later ones have replaced. What
-   * is appended survives a kill of the process.
+   * Appends lines under the lock. Calls `merge` with the lines of other processes first, and `added` afterwards.
+   * Rewrites the file from `snapshot` if most of its lines are superseded. Appended lines survive a killed process.
    */
   async append(
-    absorb: (found: StateText) => void,
+    merge: (found: StateText) => void,
     added: () => readonly string[],
     snapshot: () => readonly string[],
   ): Promise<void> {
     const lock = await acquire(join(this.folder, 'writer'));
     try {
-      absorb(this.read());
+      merge(this.read());
       const [all, more] = [snapshot(), added()];
       const isMarked = this.generation?.startsWith('#') ?? false;
       if (!isMarked || this.lines + more.length > 2 * all.length + SPARE_LINES) this.replace(all);
@@ -100,7 +99,7 @@ export class StateFile {
     return { text: lines, isNew };
   }
 
-  /** Only under the lock: what stands behind the last whole line was torn by a kill, and is ended as a line of nothing. */
+  /** Requires the lock. Terminates an incomplete line of a killed process, which readers then ignore. */
   private write(lines: readonly string[]): void {
     const text = textOf(lines);
     const fd = openSync(this.path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, FILE_MODE);
@@ -115,7 +114,7 @@ export class StateFile {
     }
   }
 
-  /** The whole state, in one step: a kill leaves the file as it was, or as it is to be. */
+  /** Replaces the file atomically. */
   private replace(lines: readonly string[]): void {
     const next = `${this.path}.new`;
     const fd = openSync(next, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, FILE_MODE);
@@ -140,7 +139,7 @@ export class StateFile {
     }
   }
 
-  /** Whether there was something to be forgotten. */
+  /** Returns whether there was something to forget. */
   private forget(): boolean {
     const known = this.generation !== null;
     Object.assign(this, { generation: null, offset: 0, lines: 0 });

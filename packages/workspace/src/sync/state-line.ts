@@ -1,30 +1,32 @@
 import type { FileStamp } from './file-stamp.js';
 
-/** What is known of one docPath. */
+/** The record of a docPath. */
 export interface Known {
-  /** The stamp that the file had when it was read; null: it was not. */
+  /** The file's stamp when it was read; null if it was not. */
   stamp: FileStamp | null;
-  /** The sha256 of what it held then; null: no text. */
+  /** sha256 of its content at that time; null if it is not text. */
   content: string | null;
-  /** The sha256 that both sides had when they were last the same; null: they never were. */
+  /** sha256 that both sides last had; null if they never were the same. */
   base: string | null;
-  /** Whether the file was executable then. */
+  /** Whether the base was executable. */
   wasExecutable: boolean;
 }
 
 /**
- * What is known of one docPath as a line of the state file: docPath, stamp, content and base between tabs, "-" for null,
- * "=" for a base that is the content, "+" behind a base that was executable. In memory it stays this line, of which only the part that is asked for is looked
- * at: ten thousand objects made at each start would take longer than all else that an unchanged push does with them.
+ * The record of a docPath as a line of the state file: docPath, stamp, content and base separated by tabs. "-" is
+ * null, "=" a base equal to the content, "+" after the base an executable base. In memory it stays a string that is
+ * parsed on demand: creating ten thousand objects would take longer than the rest of an unchanged push.
  */
 export type StateLine = string;
 
-/** A push or pull has gone through the whole folder. No docPath begins like this: each has its root in front. */
+/**
+ * A push or pull has covered the whole folder. No docPath starts with `!`, because each starts with its root's name.
+ */
 export const SYNCED_LINE = '!synced';
 
 const SENT = /^>[^\t\n\0]+\t(?:-|[0-9a-f]{64})$/;
 
-/** How a file is spelt, where that is not as its docPath says. */
+/** A spelling that differs from the docPath. */
 const NAMES = /^~[^\t\n\0]+\t[^\t\n\0]+\t\/[^\t\n\0]+$/;
 
 const NONE = '-';
@@ -32,19 +34,18 @@ const AS_CONTENT = '=';
 const EXECUTABLE = '+';
 const WHOLE = /^[^\t\n\0]+\t(?:-|[\d.e -]+(?: x)?)\t(?:-|[0-9a-f]{64})\t(?:-|(?:=|[0-9a-f]{64})\+?)$/;
 
-/** Whether a line is one, from its beginning to its end. */
 export function isWholeLine(line: string): boolean {
   return WHOLE.test(line);
 }
 
-/** A file's path below the folder, and its Cloud path, as both were spelt when they were last the same. */
+/** A file's local path below the folder and its Cloud path, as spelled when both sides were last the same. */
 export interface Names {
-  here: string;
-  there: string;
+  localPath: string;
+  cloudPath: string;
 }
 
-export function namesLine(docPath: string, { here, there }: Names): string {
-  return `~${docPath}\t${here}\t${there}`;
+export function namesLine(docPath: string, { localPath, cloudPath }: Names): string {
+  return `~${docPath}\t${localPath}\t${cloudPath}`;
 }
 
 export function isNamesLine(line: string): boolean {
@@ -52,11 +53,11 @@ export function isNamesLine(line: string): boolean {
 }
 
 export function parseNamesLine(line: string): Names & { docPath: string } {
-  const [docPath, here, there] = line.slice(1).split('\t') as [string, string, string];
-  return { docPath, here, there };
+  const [docPath, localPath, cloudPath] = line.slice(1).split('\t') as [string, string, string];
+  return { docPath, localPath, cloudPath };
 }
 
-/** The content was sent, and nothing has been heard of it yet; null: what was sent is settled. */
+/** The content was sent and is not confirmed; null: nothing is unconfirmed any longer. */
 export function sentLine(docPath: string, content: string | null): string {
   return `>${docPath}\t${content ?? NONE}`;
 }
@@ -95,7 +96,7 @@ export function hasStamp(line: StateLine, docPath: string, stamp: FileStamp): bo
   return line.startsWith(stamp, at) && line[at + stamp.length] === '\t';
 }
 
-/** What the file held, where this is the stamp that it had: undefined where it is another. */
+/** The file's content if it has this stamp, else undefined. */
 export function contentIn(line: StateLine, docPath: string, stamp: FileStamp): string | null | undefined {
   if (!hasStamp(line, docPath, stamp)) return undefined;
   return orNull(line.slice(docPath.length + stamp.length + 2, line.lastIndexOf('\t')));
@@ -105,7 +106,6 @@ export function hasBaseAsContent(line: StateLine): boolean {
   return line.endsWith(AS_CONTENT) || line.endsWith(AS_CONTENT + EXECUTABLE);
 }
 
-/** Whether the file was executable when both sides last had the base. */
 export function wasExecutable(line: StateLine): boolean {
   return line.endsWith(EXECUTABLE);
 }

@@ -1,48 +1,47 @@
-/** A file, and why it was not simply synced. */
+/** A file and the reason why it was not simply synced. */
 export interface Finding {
   path: string;
   reason: string;
 }
 
-/** Files that a push leaves out, each with the reason, up to a bound. */
+/** Files that a push leaves out, up to a limit. */
 export interface LeftOutFiles {
   files: Finding[];
-  /** There are more than were counted. */
+  /** The limit was reached. */
   hasMore: boolean;
 }
 
 /** A file that was changed on both sides. */
 export interface Conflict extends Finding {
   docPath: string;
-  /** sha256 of what the Cloud has; null: nothing any more. */
+  /** sha256 of the Cloud's content; null if it was deleted there. */
   remote: string | null;
-  /** The file was renamed on both sides, this is its path there; the text is none of the conflict. */
+  /** Set if the file was renamed on both sides: its path in the Cloud. Its text is not in conflict. */
   renamedTo?: string;
 }
 
-/** What a push or pull did, and what it left for a person to see to. */
+/** The result of a push or pull. */
 export interface SyncReport {
   /** Files that were sent or received. */
   moved: { files: number; bytes: number };
-  /** Of `bytes`, those that went over the wire; the rest the other side had already. */
+  /** Bytes that were transferred; the other side already had the rest. */
   wireBytes: number;
   deleted: number;
   unchanged: number;
-  /** Left out by its nature: links, binaries, what is too large. */
+  /** Never sent: links, binary files, files that are too large. */
   skipped: Finding[];
-  /** Sent before, and by now of a kind that is never sent: the Cloud has another text than the disk. */
+  /** Sent before, but never sent now: the Cloud's content differs from the disk's. */
   unsent: Conflict[];
-  /** Not sent because it holds secrets as a rule. */
+  /** Not sent because they usually hold secrets. */
   secrets: Finding[];
-  /** What git ignores, or is another repository's, where it was to be counted. */
+  /** Ignored files and nested repositories, if they were counted. */
   leftOut: LeftOutFiles;
-  /** Left as it is on purpose, such as what was deleted on one side. */
+  /** Left unchanged on purpose, such as files that were deleted on one side. */
   kept: Finding[];
-  /** Changed on both sides; nothing was overwritten. */
   conflicts: Conflict[];
-  /** What should have been synced and could not be. */
+  /** Files that should have been synced and could not be. */
   faults: Finding[];
-  /** In a dry run: what would be done. */
+  /** The actions of a dry run. */
   planned: Finding[];
 }
 
@@ -54,12 +53,12 @@ export function emptyReport(): SyncReport {
   };
 }
 
-/** Whether everything that should be the same on both sides now is. */
+/** Whether all files that should be equal on both sides are. */
 export function isComplete({ conflicts, unsent, faults }: SyncReport): boolean {
   return conflicts.length + unsent.length + faults.length === 0;
 }
 
-/** A size as a person reads it. */
+/** A size for display. */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -72,7 +71,7 @@ export function sizeText(bytes: number): string {
   return `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** A number with its thousands apart. By hand: the first use of Intl takes longer than the look at a folder. */
+/** A number with thousands separators. Intl is not used, because its first use takes longer than a scan. */
 export function countText(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -2,17 +2,22 @@ import { foldCase } from '@patchbay/protocol';
 import { type FolderSync, rootOf } from './folder-sync.js';
 import type { Conflict, Finding, SyncReport } from './sync-report.js';
 
-/** Why a file that was sent before is another now than the Cloud has: it has become one that is never sent. */
+/** The report entry of a file that was sent before and is of a kind that is never sent now. */
 export function unsent(docPath: string, base: string, { path, reason }: Finding): Conflict {
-  return { path, docPath, remote: base, reason: `${reason}; the Cloud still has what was sent before` };
+  return {
+    path,
+    docPath,
+    remote: base,
+    reason: `${reason}; the Cloud still has the version that was sent before`,
+  };
 }
 
 /**
- * Moves those of what is skipped that the Cloud has to `unsent`. What lies behind a link, or in a folder that is not
- * looked through any more, is named itself.
- * @param sentBefore docPaths that the Cloud has and that no look has come across as a file
+ * Moves skipped files that the Cloud has to `unsent`. Files behind a link, or in a folder that is no longer scanned,
+ * are listed themselves.
+ * @param sentBefore docPaths in the Cloud that the scan did not find as files
  */
-export function tellUnsent(
+export function moveToUnsent(
   sync: Pick<FolderSync, 'roots' | 'only'>,
   report: SyncReport,
   sentBefore: readonly string[],
@@ -20,12 +25,12 @@ export function tellUnsent(
 ): void {
   const { name } = rootOf(sync);
   const skipped = new Map(report.skipped.map((found) => [foldCase(`${name}/${found.path}`), found]));
-  const told = new Set<Finding>();
+  const moved = new Set<Finding>();
   for (const docPath of sentBefore) {
     const base = baseOf(docPath);
     const found = nearest(docPath, skipped);
     if (base === null || found === undefined || sync.only?.(docPath) === false) continue;
-    told.add(found);
+    moved.add(found);
     const isItself = foldCase(`${name}/${found.path}`) === docPath;
     const below = {
       path: docPath.slice(name.length + 1),
@@ -33,7 +38,7 @@ export function tellUnsent(
     };
     report.unsent.push(unsent(docPath, base, isItself ? found : below));
   }
-  report.skipped = report.skipped.filter((found) => !told.has(found));
+  report.skipped = report.skipped.filter((found) => !moved.has(found));
 }
 
 function nearest(docPath: string, skipped: ReadonlyMap<string, Finding>): Finding | undefined {

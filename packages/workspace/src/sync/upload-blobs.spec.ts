@@ -4,7 +4,7 @@ import { type Blob, uploadMissing } from './upload-blobs.js';
 const blob = (sha256: string, sizeBytes = 1): Blob => ({ sha256, bytes: new Uint8Array(sizeBytes) });
 const LARGE = 2 * 1024 * 1024;
 
-/** A server that lacks everything but `held`, and takes at most `limit` bytes at once. */
+/** A server that has `held` and accepts at most `limit` bytes per request. */
 class Blobs {
   readonly requests: string[] = [];
   constructor(
@@ -35,7 +35,7 @@ class Blobs {
 const upload = (server: Blobs, ...blobs: Blob[]) => uploadMissing(server as unknown as WorkspaceFiles, blobs);
 
 describe('an upload of blobs', () => {
-  it('sends only what is missing, each once, small ones together and large ones alone', async () => {
+  it('sends each missing blob once, small ones together and large ones alone', async () => {
     const server = new Blobs(['held']);
     const { wireBytes, tooLarge } = await upload(
       server,
@@ -49,20 +49,20 @@ describe('an upload of blobs', () => {
     expect([wireBytes, tooLarge.size]).toEqual([LARGE + 2, 0]);
   });
 
-  it('sends nothing where nothing is missing', async () => {
+  it('sends nothing if nothing is missing', async () => {
     const server = new Blobs(['a']);
     await upload(server, blob('a'));
     expect(server.requests).toEqual(['missing a']);
   });
 
-  it('sends one by one to a server whose limit is below the pack, and names what is over it alone', async () => {
+  it('sends blobs one by one if they exceed the request limit together, and reports those that exceed it alone', async () => {
     const server = new Blobs([], 10);
     const { wireBytes, tooLarge } = await upload(server, blob('a', 8), blob('b', 9), blob('c', 11));
     expect(server.requests).toEqual(['missing a b c', 'pack of 3', 'put a', 'put b', 'put c']);
     expect([wireBytes, [...tooLarge]]).toEqual([17, ['c']]);
   });
 
-  it('ends where there is no room, which no smaller request would change', async () => {
+  it('fails if the quota is full, without trying smaller requests', async () => {
     const server = new Blobs();
     const message =
       'The workspace has 9 stored bytes, of 10. An operator can raise PATCHBAY_MAX_STORED_BYTES.';
@@ -71,7 +71,7 @@ describe('an upload of blobs', () => {
     expect(server.requests).toEqual(['missing a b']);
   });
 
-  it('passes every other refusal on', async () => {
+  it('fails with any other error', async () => {
     const server = new Blobs();
     server.putBlobs = async () => Promise.reject(new PatchbayError('FORBIDDEN', 'No.', 403));
     await expect(upload(server, blob('a'))).rejects.toMatchObject({ code: 'FORBIDDEN' });

@@ -1,9 +1,8 @@
 import { isQuotaExceeded, PatchbayError, type WorkspaceFiles } from '@patchbay/client';
 
-/** Larger blobs travel alone: a pack is to stay well below what one request may have. */
+/** Larger blobs are sent alone, because a request has a size limit. */
 const ALONE_BYTES = 1024 * 1024;
 
-/** Bytes and their sha256. */
 export interface Blob {
   sha256: string;
   bytes: Uint8Array;
@@ -11,13 +10,13 @@ export interface Blob {
 
 export interface Uploaded {
   wireBytes: number;
-  /** sha256s of those that are more than the server takes as one file. */
+  /** sha256s of blobs that exceed the server's file limit. */
   tooLarge: Set<string>;
 }
 
 /**
- * Sends those of the blobs that the workspace lacks, the small ones together.
- * @throws PatchbayError also where there is no room for them, whatever their size
+ * Uploads the blobs that the workspace lacks, small ones together.
+ * @throws PatchbayError, also if the workspace's quota is full
  */
 export async function uploadMissing(
   files: WorkspaceFiles,
@@ -39,7 +38,7 @@ export async function uploadMissing(
   return uploaded;
 }
 
-/** False where the server's own limit is below what they are together. */
+/** Returns false if the server's request limit is below their total size. */
 async function sendTogether(
   files: WorkspaceFiles,
   blobs: readonly Blob[],

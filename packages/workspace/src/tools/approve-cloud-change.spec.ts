@@ -5,74 +5,57 @@ import type { ApprovalRequest } from '../approval/approver.js';
 
 const APPROVAL: Approval = { decision: 'allow', by: 'ada', at: '2025-06-01T12:00:00.000Z' };
 
-/** Asks about a call of the tool; `text` is what the Cloud's files hold. */
-async function ask(name: string, args: JsonObject, text: string | null = null, more: object = {}) {
+/** Asks about a call; `text` is the content of each Cloud file, or returns it at each read. */
+async function ask(
+  name: string,
+  args: JsonObject,
+  text: string | null | (() => string) = null,
+  more: object = {},
+) {
   const requests: ApprovalRequest[] = [];
   const steps: string[] = [];
-  const approver = {
-    decide: (request: ApprovalRequest) => (
-      requests.push(request),
-      steps.push('asked'),
-      Promise.resolve(APPROVAL)
-    ),
+  const decide = async (request: ApprovalRequest) => {
+    requests.push(request);
+    steps.push('asked');
+    return APPROVAL;
   };
   const context = {
     signal: new AbortController().signal,
-    awaitApproval: () => Promise.resolve(void steps.push('told')),
+    awaitApproval: () => Promise.resolve(void steps.push('reported')),
     start: () => Promise.reject(new Error('It must not be started here.')),
   } as unknown as CallContext;
   const call = { name, arguments: args, approvalOnly: true, ...more } as ToolCallDelivery;
-  const handlers = approveCloudChanges(approver, () => Promise.resolve(text));
+  const handlers = approveCloudChanges({ decide }, async () => (typeof text === 'function' ? text() : text));
   const run: RunTool = handlers[name]!;
   const outcome = await run(call, context);
-  return { outcome, steps, files: requests[0]!.files, request: requests[0]! };
+  return { outcome, steps, requests, files: requests[0]!.files, request: requests[0]! };
 }
 
-describe('a change of the Cloud', () => {
-  it('is told to be asked about, and answered with the decision alone', async () => {
+describe('the approval of a Cloud change', () => {
+  it('reports the question first and returns only the decision', async () => {
     const { outcome, steps } = await ask('rm', { path: '/proj/a.txt' });
     expect(outcome).toEqual({ result: null, approval: APPROVAL });
-    expect(steps).toEqual(['told', 'asked']);
+    expect(steps).toEqual(['reported', 'asked']);
   });
 
-  it('is asked about again where the Cloud file has changed since it was shown', async () => {
+  it('is requested again if the Cloud file has changed since it was shown', async () => {
     const texts = ['shown\n', 'by a person\n', 'by a person\n'];
-    const shown: (string | null)[] = [];
-    const notes: unknown[] = [];
-    const approver = {
-      decide: ({ files, note }: ApprovalRequest) => {
-        shown.push(files[0]!.before);
-        notes.push(note);
-        return Promise.resolve(APPROVAL);
-      },
-    };
-    const handlers = approveCloudChanges(approver, () => Promise.resolve(texts.shift()!));
-    const context = { signal: new AbortController().signal, awaitApproval: () => Promise.resolve() };
-    const call = { name: 'write', arguments: { path: 'a', content: 'mine\n' }, approvalOnly: true };
-    const outcome = await handlers.write!(
-      call as unknown as ToolCallDelivery,
-      context as unknown as CallContext,
-    );
+    const args = { path: 'a', content: 'mine\n' };
+    const { outcome, requests } = await ask('write', args, () => texts.shift()!);
     expect(outcome).toEqual({ result: null, approval: APPROVAL });
-    expect(shown).toEqual(['shown\n', 'by a person\n']);
-    expect(notes).toEqual([undefined, expect.stringContaining('has changed since')]);
+    expect(requests.map(({ files, note }) => [files[0]!.before, note])).toEqual([
+      ['shown\n', undefined],
+      ['by a person\n', expect.stringContaining('has changed since')],
+    ]);
   });
 
-  it('that is never the same twice is denied', async () => {
-    let texts = 0;
-    const handlers = approveCloudChanges({ decide: () => Promise.resolve(APPROVAL) }, () =>
-      Promise.resolve(String((texts += 1))),
-    );
-    const context = { signal: new AbortController().signal, awaitApproval: () => Promise.resolve() };
-    const call = { name: 'rm', arguments: { path: 'a' }, approvalOnly: true };
-    const outcome = await handlers.rm!(
-      call as unknown as ToolCallDelivery,
-      context as unknown as CallContext,
-    );
+  it('is denied if the file changes after each decision', async () => {
+    let reads = 0;
+    const { outcome } = await ask('rm', { path: 'a' }, () => String((reads += 1)));
     expect(outcome).toMatchObject({ approval: { decision: 'deny', note: expect.any(String) as string } });
   });
 
-  it('that is a write shows the new text beside the old one, and can be edited', async () => {
+  it('of a write shows the old and new text, which can be edited', async () => {
     const args = { path: '/proj/a.txt', content: { text: 'new\n' } };
     const { files, request } = await ask('write', args, 'old\n');
     const [shown] = files;
@@ -86,13 +69,13 @@ describe('a change of the Cloud', () => {
     ]);
   });
 
-  it('that writes a JSON value shows it, and is not edited as a text', async () => {
+  it('of a write of a JSON value shows it without an edit', async () => {
     const { files, request } = await ask('write', { path: 'a', content: { text: 'x', more: 1 } });
     expect(JSON.parse(files[0]!.after)).toEqual({ text: 'x', more: 1 });
     expect(request.edit).toBeUndefined();
   });
 
-  it('that is an edit shows it in the file, else the strings', async () => {
+  it('of an edit shows the whole file, or the strings if it is not available', async () => {
     const args = { path: 'a', oldString: 'b', newString: '$&' };
     const [inFile] = (await ask('edit', args, 'abcb')).files;
     expect(inFile).toMatchObject({ before: 'abcb', after: 'a$&cb' });
@@ -103,18 +86,18 @@ describe('a change of the Cloud', () => {
     }
   });
 
-  it('of a path says what happens to it, at both ends of a move', async () => {
-    const told = async (name: string, args: JsonObject) =>
+  it('says what happens to each path, at both ends of a move', async () => {
+    const shown = async (name: string, args: JsonObject) =>
       (await ask(name, args)).files.map(({ does, path }) => `${does} ${path}`);
-    expect(await told('rm', { path: '/a' })).toEqual(['delete from the Cloud a']);
-    expect(await told('mkdir', { path: '/a/b' })).toEqual(['make the Cloud folder a/b']);
-    expect(await told('mv', { from: '/a', to: '/b' })).toEqual([
+    expect(await shown('rm', { path: '/a' })).toEqual(['delete from the Cloud a']);
+    expect(await shown('mkdir', { path: '/a/b' })).toEqual(['make the Cloud folder a/b']);
+    expect(await shown('mv', { from: '/a', to: '/b' })).toEqual([
       'move in the Cloud, from a',
       'move in the Cloud, to b',
     ]);
   });
 
-  it('that nobody is to decide about is not run here', async () => {
+  it('is rejected for a call that was not sent for approval', async () => {
     await expect(ask('rm', { path: '/a' }, null, { approvalOnly: undefined })).rejects.toThrow(
       'runs on the server',
     );

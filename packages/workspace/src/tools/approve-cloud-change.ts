@@ -2,17 +2,17 @@ import { CLOUD_CHANGES, type Json, type JsonObject, type ToolCallDelivery } from
 import type { RunTool } from '@patchbay/client/relay';
 import type { ApprovalRequest, Approver, FileProposal } from '../approval/approver.js';
 
-/** The text of a Cloud file by its path; null where there is none, or it cannot be shown. */
+/** Reads the text of a Cloud file by its path; null if it does not exist or cannot be shown. */
 export type CloudText = (path: string, signal: AbortSignal) => Promise<string | null>;
 
-/** How often it is asked about one call, where the Cloud's file changes while the person decides. */
-const MAX_ASKED = 5;
-const CHANGED = 'The Cloud file has changed since you decided; this is the change as it is now.';
-const RESTLESS = 'The Cloud file changed after each decision.';
+/** Most questions about one call, if the Cloud file changes while the user decides. */
+const MAX_QUESTIONS = 5;
+const CHANGED = 'The Cloud file has changed since you decided; this is what would be done to it now.';
+const CHANGED_TOO_OFTEN = 'The Cloud file changed after each decision.';
 
 /**
- * Handlers for the server tools that change the Cloud, by name: they show `approver` what a call would do, and report what
- * was decided. The server runs what is allowed; nothing is changed here [APPROVAL-2].
+ * Handlers by tool name for the server tools that change the Cloud. They show `approver` what a call would do and
+ * report its decision. The server executes allowed calls; nothing is changed here [APPROVAL-2].
  */
 export function approveCloudChanges(
   approver: Approver,
@@ -20,19 +20,18 @@ export function approveCloudChanges(
 ): { [toolName: string]: RunTool } {
   const ask: RunTool = async (call, context) => {
     const { signal } = context;
-    if (!call.approvalOnly)
-      throw new Error(`${call.name} runs on the server, and nothing was to be decided.`);
-    const look = () => requestOf(call, (path) => cloudText(path, signal));
-    let request = await look();
+    if (!call.approvalOnly) throw new Error(`${call.name} runs on the server and was not sent for approval.`);
+    const currentRequest = () => requestOf(call, (path) => cloudText(path, signal));
+    let request = await currentRequest();
     await context.awaitApproval();
-    for (let asked = 1; ; asked += 1) {
+    for (let question = 1; ; question += 1) {
       const approval = await approver.decide(request, signal);
       if (approval.decision === 'deny') return { result: null, approval };
-      const now = await look();
+      const now = await currentRequest();
       if (isSame(request, now)) return { result: null, approval };
-      if (asked === MAX_ASKED) {
+      if (question === MAX_QUESTIONS) {
         const { by, at } = approval;
-        return { result: null, approval: { decision: 'deny', by, at, note: RESTLESS } };
+        return { result: null, approval: { decision: 'deny', by, at, note: CHANGED_TOO_OFTEN } };
       }
       request = { ...now, note: CHANGED };
     }
@@ -40,12 +39,11 @@ export function approveCloudChanges(
   return Object.fromEntries(CLOUD_CHANGES.map((name) => [name, ask]));
 }
 
-/** Whether the files are as they were shown. */
 function isSame(shown: ApprovalRequest, now: ApprovalRequest): boolean {
   return shown.files.every(({ before }, at) => before === now.files[at]!.before);
 }
 
-/** The server has held the arguments against the contract: each tool has those of its own. */
+/** The server has validated the arguments; each tool has some of these. */
 type Paths = { path: string; from: string; to: string };
 type TextOf = (path: string) => Promise<string | null>;
 
@@ -56,11 +54,11 @@ async function requestOf(call: ToolCallDelivery, textOf: TextOf): Promise<Approv
   if (name === 'edit') return { call, files: [editProposal(path, args, await textOf(path))] };
   if (name === 'rm') return { call, files: [proposal(path, 'delete from the Cloud', await textOf(path))] };
   if (name === 'mkdir') return { call, files: [proposal(path, 'make the Cloud folder')] };
-  // Both paths are changed, so a rule must cover both.
+  // Both paths change, so an allow rule must match both.
   return { call, files: [proposal(from, 'move in the Cloud, from'), proposal(to, 'move in the Cloud, to')] };
 }
 
-/** What is written as text can be edited as text. */
+/** Content that is text can be edited as text. */
 function writeRequest(call: ToolCallDelivery, path: string, before: string | null): ApprovalRequest {
   const files = (after: string): FileProposal[] => [proposal(path, 'write the Cloud file', before, after)];
   const { content = null } = call.arguments;
@@ -73,7 +71,7 @@ function writeRequest(call: ToolCallDelivery, path: string, before: string | nul
   return { call, files: files(text), edit };
 }
 
-/** In the whole file where its text is at hand; else the one string and the other. */
+/** Shows the whole file if its text is available, else only the two strings. */
 function editProposal(path: string, args: JsonObject, text: string | null): FileProposal {
   const { oldString, newString } = args as { oldString: string; newString: string };
   const does = args.replaceAll === true ? 'edit all such places of the Cloud file' : 'edit the Cloud file';
@@ -90,7 +88,7 @@ function replaceFirst(text: string, oldString: string, newString: string): strin
   return text.slice(0, at) + newString + text.slice(at + oldString.length);
 }
 
-/** The text of a write's content, `{"text": …}` or a string; null where it is another JSON value. */
+/** The text of a write's content, `{"text": …}` or a string; null for other JSON values. */
 function textIn(content: Json): string | null {
   if (typeof content === 'string') return content;
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return null;

@@ -1,16 +1,15 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { CallContext, JournalEntry } from '@patchbay/client/relay';
 import { sha256 } from '@patchbay/protocol/hash';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { FakeEditor } from './fake-editor.sample.js';
 import { textEditor } from './text-editor.js';
-import { batchOf, callOf, insert, Person, resultOf, ToolScene } from './write-patch-tool.sample.js';
+import { Person } from './tool-fixture.sample.js';
+import { batchOf, callOf, insert, PatchFixture, resultOf } from './write-patch-tool.sample.js';
 import { WritePatchTool } from './write-patch-tool.js';
 
 const forever = new Promise<never>(() => {});
 
-/** An editor whose client dies at a change: before it is made, or right after it. */
+/** An editor whose client is killed right before or after a change. */
 class DyingEditor extends FakeEditor {
   private die!: () => void;
   readonly dead = new Promise<void>((resolve) => (this.die = resolve));
@@ -30,13 +29,13 @@ class DyingEditor extends FakeEditor {
   }
 }
 
-describe('a patch of open files whose client was killed', () => {
-  const scene = new ToolScene();
-  beforeEach(() => scene.open());
-  afterEach(() => scene.close());
+describe('a patch of open files after a crash', () => {
+  const fixture = new PatchFixture();
+  beforeEach(() => fixture.open());
+  afterEach(() => fixture.close());
 
-  const a = () => `${scene.root}/src/a`;
-  const b = () => `${scene.root}/b`;
+  const a = () => `${fixture.root}/src/a`;
+  const b = () => `${fixture.root}/b`;
   const call = () =>
     callOf(
       '1',
@@ -49,33 +48,32 @@ describe('a patch of open files whose client was killed', () => {
     [a(), 'A\n'],
     [b(), 'B\n'],
   ];
-  const signal = new AbortController().signal;
-  /** Runs the call until the client dies. */
+  /** Runs the call until the client is killed. */
   const killed = async (at: { docPath: string; isMade: boolean } | null): Promise<FakeEditor> => {
     const editor = new DyingEditor(texts(), at);
-    await scene.journal.receive(call());
-    const context = scene.contextOf('1', signal);
+    await fixture.journal.receive(call());
+    const context = fixture.contextOf('1');
     const reporting = new Promise<void>((resolve) => {
       const putFile: CallContext['putFile'] = () => (resolve(), forever);
-      void scene.tool(editor).run(call(), { ...context, putFile });
+      void fixture.tool(editor).run(call(), { ...context, putFile });
     });
     await (at === null ? reporting : editor.dead);
     return new FakeEditor(editor.texts);
   };
-  const interrupted = () => scene.journal.get('1')!;
-  /** The tool of the next process: no call is under way. */
+  const interrupted = () => fixture.journal.get('1')!;
+  /** The tool of the restarted client, in whose queue no call is left. */
   const next = async (buffers: FakeEditor) =>
     new WritePatchTool(
-      { roots: await WorkspaceRoots.open([{ directory: scene.folder }]), buffers },
-      scene.person,
+      { roots: await WorkspaceRoots.open([{ directory: fixture.folder }]), buffers },
+      fixture.person,
     );
   const recovered = async (editor: FakeEditor) =>
-    resultOf(await (await next(editor)).recover(call(), scene.contextOf('1', signal), interrupted()));
+    resultOf(await (await next(editor)).recover(call(), fixture.contextOf('1'), interrupted()));
   const verdicts = ({ files }: Awaited<ReturnType<typeof recovered>>) =>
     files.map(({ status, errorCode }) => [status, errorCode]);
   const MADE = ['A\nend\n', 'top\nB\n'];
 
-  it('is finished where a part was made, and uploaded', async () => {
+  it('is completed and uploaded if a part was applied', async () => {
     const editor = await killed({ docPath: b(), isMade: false });
     const result = await recovered(editor);
     expect(result).toMatchObject({
@@ -86,20 +84,20 @@ describe('a patch of open files whose client was killed', () => {
       ],
     });
     expect([...editor.texts.values()]).toEqual(MADE);
-    expect(scene.uploads.map(({ sha256: sent }) => sent)).toEqual(MADE.map((text) => sha256(text)));
+    expect(fixture.uploads.map(({ sha256: sent }) => sent)).toEqual(MADE.map((text) => sha256(text)));
   });
 
-  it('has succeeded where all was made, and is not made again', async () => {
+  it('succeeds without applying it again if all was applied', async () => {
     const editor = await killed({ docPath: b(), isMade: true });
     editor.refuses = () => true;
     expect((await recovered(editor)).success).toBe(true);
     expect([...editor.texts.values()]).toEqual(MADE);
   });
 
-  it('has succeeded where what was made is saved since', async () => {
+  it('succeeds if the applied texts were saved since', async () => {
     await killed({ docPath: b(), isMade: true });
-    await writeFile(join(scene.folder, 'Src/A'), MADE[0]!);
-    await writeFile(join(scene.folder, 'b'), MADE[1]!);
+    await fixture.write('Src/A', MADE[0]!);
+    await fixture.write('b', MADE[1]!);
     const result = await recovered(new FakeEditor(new Map()));
     expect(result.files.map(({ status, versionId }) => [status, versionId])).toEqual([
       ['applied', 'v-a'],
@@ -107,21 +105,21 @@ describe('a patch of open files whose client was killed', () => {
     ]);
   });
 
-  it('has succeeded, whatever was typed after it, where it was journaled as made', async () => {
+  it('succeeds if it was journaled as applied, whatever was typed since', async () => {
     const editor = await killed(null);
     editor.texts.set(a(), 'typed on\n');
     expect((await recovered(editor)).success).toBe(true);
     expect(editor.texts.get(a())).toBe('typed on\n');
   });
 
-  it('is made where nothing was, as it was approved', async () => {
+  it('is applied with its approval if nothing was applied', async () => {
     const editor = await killed({ docPath: a(), isMade: false });
     expect((await recovered(editor)).success).toBe(true);
     expect([...editor.texts.values()]).toEqual(MADE);
-    expect(scene.person.asked).toHaveLength(1);
+    expect(fixture.person.asked).toHaveLength(1);
   });
 
-  it('says which part was made, where the rest has changed since', async () => {
+  it('reports the applied part if another file has changed since', async () => {
     const editor = await killed({ docPath: b(), isMade: false });
     editor.texts.set(b(), 'typed\n');
     const result = await recovered(editor);
@@ -135,7 +133,7 @@ describe('a patch of open files whose client was killed', () => {
     expect([...editor.texts.values()]).toEqual([MADE[0], 'typed\n']);
   });
 
-  it('says which part was made, where the editor refuses the rest', async () => {
+  it('reports the applied part if the editor rejects the rest', async () => {
     const editor = await killed({ docPath: b(), isMade: false });
     editor.refuses = () => true;
     expect(verdicts(await recovered(editor))).toEqual([
@@ -144,28 +142,28 @@ describe('a patch of open files whose client was killed', () => {
     ]);
   });
 
-  it('is settled before the client connects only where something was made', async () => {
+  it('is settled before the connection only if something was applied', async () => {
     const settled = async (editor: FakeEditor) => {
       const said: unknown[] = [];
       const ended = async (result: unknown) => void said.push(result);
       const notRun = async () => void said.push('not run');
-      const context = { writeLog: scene.journal.writeLog('1'), ended, notRun };
+      const context = { writeLog: fixture.journal.writeLog('1'), ended, notRun };
       await (await next(editor)).settle(call(), context, interrupted());
       return said;
     };
     const editor = await killed({ docPath: b(), isMade: false });
-    // An editor that has not opened its files again yet.
+    // An editor that has not reopened its files yet.
     expect(await settled(new FakeEditor(new Map()))).toEqual(['not run']);
     expect(await settled(editor)).toMatchObject([{ success: true }]);
     expect([...editor.texts.values()]).toEqual(MADE);
   });
 
-  it('is not begun where the journal cannot be written', async () => {
+  it('is not started if the journal cannot be written', async () => {
     const editor = new FakeEditor(new Map(texts()));
-    await scene.journal.receive(call());
-    const context = scene.contextOf('1', signal);
+    await fixture.journal.receive(call());
+    const context = fixture.contextOf('1');
     const writeLog = { ...context.writeLog, intend: () => Promise.reject(new Error('full')) };
-    const result = resultOf(await scene.tool(editor).run(call(), { ...context, writeLog }));
+    const result = resultOf(await fixture.tool(editor).run(call(), { ...context, writeLog }));
     expect(verdicts(result)).toEqual([
       ['failed', 'WriteFailed'],
       ['failed', 'WriteFailed'],
@@ -174,7 +172,7 @@ describe('a patch of open files whose client was killed', () => {
   });
 });
 
-describe('a patch of texts that are no files, whose client was killed', () => {
+describe('a patch of texts in memory after a crash', () => {
   const batch = batchOf([
     { docPath: 'notes/a', original: 'A\n', changes: [insert(1, 'end')] },
     { docPath: 'notes/b', original: 'B\n', changes: [insert(0, 'top')] },
@@ -182,9 +180,9 @@ describe('a patch of texts that are no files, whose client was killed', () => {
   const MADE = ['A\nend\n', 'top\nB\n'];
 
   it.each([
-    ['before the second was set', false],
-    ['after it was', true],
-  ])('%s: is finished, and what was set is not set again', async (_when, isMade) => {
+    ['before the second text was set', false],
+    ['after the second text was set', true],
+  ])('%s is completed without setting a text again', async (_when, isMade) => {
     const texts = new Map([
       ['notes/a', 'A\n'],
       ['notes/b', 'B\n'],
@@ -200,7 +198,7 @@ describe('a patch of texts that are no files, whose client was killed', () => {
     const toolOf = (set: (docPath: string, text: string) => unknown) => {
       const holder = { get: (docPath: string) => texts.get(docPath), set };
       const { tools } = textEditor({ name: 'notes', rootId: '', texts: holder, approver: new Person() });
-      return tools.workspace_write_patch as unknown as ReturnType<ToolScene['tool']>;
+      return tools.workspace_write_patch as unknown as ReturnType<PatchFixture['tool']>;
     };
     await new Promise<void>((resolve) => {
       const dying = toolOf((docPath, text) => {

@@ -1,191 +1,139 @@
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Approval, CreateFileResult, JsonObject, ToolCallDelivery } from '@patchbay/protocol';
+import type { Approval } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { openDiskJournal } from '@patchbay/client/home';
-import type { CallContext, Journal, ToolOutcome } from '@patchbay/client/relay';
 import type { ApprovalRequest } from '../approval/approver.js';
-import { type FileSystem, realFileSystem } from '../disk/file-system.js';
-import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { CreateFileTool } from './create-file-tool.js';
+import { realFileSystem } from '../disk/file-system.js';
+import { CreateFixture, createOf, resultOf } from './create-file-tool.sample.js';
+import { allow } from './tool-fixture.sample.js';
 
-const ALLOW: Approval = { decision: 'allow', by: 'ada', at: '2026-01-01T00:00:00.000Z' };
-
-describe('an approval to overwrite [CREATE-5]', () => {
-  let folder: string;
-  let home: string;
-  let file: string;
-  let journal: Journal;
-  let asked: ApprovalRequest[];
-  let fs: FileSystem;
-  /** What happens while the person decides, and what they say. */
-  let decide: (nth: number, request: ApprovalRequest) => Promise<Approval>;
-  /** What happens once the person has decided, before the server has confirmed. */
-  let onStart: () => Promise<void>;
-
+describe('an approval to overwrite a file [CREATE-5]', () => {
+  const fixture = new CreateFixture();
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'patchbay-seen-'));
-    home = await mkdtemp(join(tmpdir(), 'patchbay-seen-home-'));
-    file = join(folder, 'a.txt');
-    journal = await openDiskJournal(home);
-    [asked, fs] = [[], realFileSystem];
-    decide = async () => ALLOW;
-    onStart = async () => undefined;
-    await writeFile(file, 'seen\n');
+    await fixture.open();
+    await save('seen\n');
   });
-  afterEach(async () => {
-    await journal.close();
-    await rm(folder, { recursive: true });
-    await rm(home, { recursive: true });
-  });
+  afterEach(() => fixture.close());
 
-  const call = (args: JsonObject): ToolCallDelivery => ({
-    ...{ callId: '1', attempt: 1, toolCallId: 't', sessionId: 's', conversationId: 'c', turnId: 't' },
-    ...{ name: 'workspace_create_file', arguments: args },
-    deadlines: { deliveryAt: null, approvalAt: null, executionAt: null },
-  });
-  const overwrite = call({ path: 'a.txt', content: 'new\n', overwrite: true });
-  const context: CallContext = {
-    signal: new AbortController().signal,
-    writeLog: { intend: async () => undefined, committing: async () => undefined },
-    awaitApproval: async () => undefined,
-    start: async (approval = null, basis = null) => {
-      await onStart();
-      await journal.start('1', approval, basis);
-    },
-    putFile: async () => ({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' }),
+  const overwrite = createOf('1', { path: 'a.txt', content: 'new\n', overwrite: true });
+  const run = async () => resultOf(await fixture.run(overwrite));
+  const save = (text: string) => fixture.write('a.txt', text);
+  const onDisk = () => fixture.read('a.txt');
+  const shown = () => fixture.person.asked.map(({ files }) => files[0]!.before);
+  /** Sets the answer to the `nth` question. */
+  const decide = (answer: (nth: number, request: ApprovalRequest) => Promise<Partial<Approval>>) => {
+    fixture.person.answer = (request) => answer(fixture.person.asked.length, request);
   };
-  const tool = async () => {
-    const roots = await WorkspaceRoots.open([{ directory: folder }]);
-    return new CreateFileTool({ roots, fs }, { decide: (request) => decide(asked.push(request), request) });
-  };
-  const run = async (one = overwrite) => {
-    await journal.receive(one);
-    return (await tool()).run(one, context);
-  };
-  const onDisk = () => readFile(file, 'utf8');
-  const resultOf = ({ result }: ToolOutcome) => result as unknown as CreateFileResult;
-  const shown = () => asked.map(({ files }) => files[0]!.before);
-  const saved = (text: string) => writeFile(file, text);
+  const refused = { success: false, errorCode: 'FileExists' };
 
-  it('is asked for again where somebody has saved the file meanwhile, and shows what is there now', async () => {
-    decide = async (nth) => {
-      if (nth === 1) await saved('saved meanwhile\n');
-      return ALLOW;
-    };
-    expect(resultOf(await run())).toMatchObject({ success: true, overwritten: true });
+  it('is requested again with the new text if the file was saved meanwhile', async () => {
+    decide(async (nth) => {
+      if (nth === 1) await save('saved meanwhile\n');
+      return {};
+    });
+    expect(await run()).toMatchObject({ success: true, overwritten: true });
     expect(shown()).toEqual(['seen\n', 'saved meanwhile\n']);
-    expect(asked.map(({ note }) => note)).toEqual([undefined, expect.stringContaining('has changed since')]);
+    const notes = fixture.person.asked.map(({ note }) => note);
+    expect(notes).toEqual([undefined, expect.stringContaining('has changed since')]);
   });
 
-  it('leaves the file as it is where the person, asked again, says no', async () => {
-    decide = async (nth) => {
-      if (nth === 1) await saved('mine\n');
-      return nth === 1 ? ALLOW : { ...ALLOW, decision: 'deny' };
-    };
-    expect((await run()).approval).toMatchObject({ decision: 'deny' });
+  it('keeps the file if the repeated question is denied', async () => {
+    decide(async (nth) => {
+      if (nth === 1) await save('mine\n');
+      return nth === 1 ? {} : { decision: 'deny' };
+    });
+    expect((await fixture.run(overwrite)).approval).toMatchObject({ decision: 'deny' });
     expect(await onDisk()).toBe('mine\n');
   });
 
-  it('keeps what the person has edited when it is asked for again', async () => {
-    decide = async (nth, { edit }) => {
-      if (nth === 2) return ALLOW;
-      await saved('mine\n');
-      return { ...ALLOW, decision: 'edit', ...edit!(['edited\n']) };
-    };
-    const outcome = await run();
+  it("keeps the user's edit when it is requested again", async () => {
+    decide(async (nth, { edit }) => {
+      if (nth === 2) return {};
+      await save('mine\n');
+      return { decision: 'edit', ...edit!(['edited\n']) };
+    });
+    const outcome = await fixture.run(overwrite);
     expect(outcome.approval).toMatchObject({ decision: 'edit', editedArguments: { content: 'edited\n' } });
-    expect(asked[1]!.files[0]).toMatchObject({ before: 'mine\n', after: 'edited\n' });
+    expect(fixture.person.asked[1]!.files[0]).toMatchObject({ before: 'mine\n', after: 'edited\n' });
     expect(await onDisk()).toBe('edited\n');
   });
 
-  it('is not asked for without end where the file changes all the time, and replaces nothing then', async () => {
-    decide = async (nth) => {
-      await saved(`version ${nth}\n`);
-      return ALLOW;
-    };
-    expect(resultOf(await run())).toMatchObject({ success: false, errorCode: 'FileExists' });
-    expect(asked).toHaveLength(5);
+  it('is requested at most 5 times, and the file is kept if it still changes', async () => {
+    decide(async (nth) => {
+      await save(`version ${nth}\n`);
+      return {};
+    });
+    expect(await run()).toMatchObject(refused);
+    expect(fixture.person.asked).toHaveLength(5);
     expect(await onDisk()).toBe('version 5\n');
   });
 
-  it('does not count for what is saved between it and the write: the call fails and says so', async () => {
-    onStart = () => saved('saved late\n');
-    const result = resultOf(await run());
-    expect(result).toMatchObject({ success: false, errorCode: 'FileExists' });
+  it('does not cover a text that was saved before the write', async () => {
+    fixture.onStart = () => save('saved late\n');
+    const result = await run();
+    expect(result).toMatchObject(refused);
     expect(result.message).toContain('was changed after its replacement was approved');
     expect(await onDisk()).toBe('saved late\n');
   });
 
-  it('does not count for what is saved while the new text is staged, until right before the rename', async () => {
-    // As editors save: a new file in its place.
+  it('does not cover a text that was saved during staging, until right before the rename', async () => {
+    // Editors save by renaming a new file.
     const saveByRename = async () => {
-      await writeFile(`${file}.tmp`, 'saved last\n');
-      await rename(`${file}.tmp`, file);
+      await fixture.write('a.txt.tmp', 'saved last\n');
+      await rename(join(fixture.folder, 'a.txt.tmp'), join(fixture.folder, 'a.txt'));
     };
     let isStaged = false;
-    fs = {
-      ...realFileSystem,
-      lstat: async (path) => {
-        const stats = await realFileSystem.lstat(path);
-        if (isStaged && path.endsWith('a.txt')) {
-          isStaged = false;
-          await saveByRename();
-        }
-        if (path.endsWith('.tmp')) isStaged = true;
-        return stats;
-      },
+    const lstat: typeof realFileSystem.lstat = async (path) => {
+      const stats = await realFileSystem.lstat(path);
+      if (isStaged && path.endsWith('a.txt')) {
+        isStaged = false;
+        await saveByRename();
+      }
+      if (path.endsWith('.tmp')) isStaged = true;
+      return stats;
     };
-    expect(resultOf(await run())).toMatchObject({ success: false, errorCode: 'FileExists' });
+    fixture.more = { fs: { ...realFileSystem, lstat } };
+    expect(await run()).toMatchObject(refused);
     expect(await onDisk()).toBe('saved last\n');
   });
 
-  it('for a file that was not there is none for one that is there by now', async () => {
-    await rm(file);
-    onStart = () => saved('somebody was first\n');
-    expect(resultOf(await run())).toMatchObject({ success: false, errorCode: 'FileExists' });
+  it('for a new file does not cover a file that was created meanwhile', async () => {
+    await rm(join(fixture.folder, 'a.txt'));
+    fixture.onStart = () => save('somebody was first\n');
+    expect(await run()).toMatchObject(refused);
     expect(await onDisk()).toBe('somebody was first\n');
   });
 
-  it('stands where the file has gone, or is already what is to be written', async () => {
-    onStart = () => rm(file);
-    expect(resultOf(await run())).toMatchObject({ success: true, created: true });
-    onStart = () => saved('new\n');
-    await saved('seen\n');
-    await journal.forget(['1']);
-    expect(resultOf(await run())).toMatchObject({ success: true, overwritten: true });
+  it('stays valid if the file was deleted, or already has the new text', async () => {
+    fixture.onStart = () => rm(join(fixture.folder, 'a.txt'));
+    expect(await run()).toMatchObject({ success: true, created: true });
+    fixture.onStart = () => save('new\n');
+    await save('seen\n');
+    await fixture.journal.forget(['1']);
+    expect(await run()).toMatchObject({ success: true, overwritten: true });
   });
 
-  it('is bound to that file for a file too large to be shown, too', async () => {
-    const roots = await WorkspaceRoots.open([{ directory: folder }]);
-    await saved('x'.repeat(50));
-    decide = async (nth) => {
-      if (nth === 1) await saved('y'.repeat(50));
-      return ALLOW;
-    };
-    const small = new CreateFileTool(
-      { roots, maxFileBytes: 10 },
-      { decide: (one) => decide(asked.push(one), one) },
-    );
-    await journal.receive(overwrite);
-    await small.run(overwrite, context);
-    expect(asked.map(({ files }) => files[0]!.hidden)).toEqual(['too_large', 'too_large']);
+  it('is requested again for a changed file that is too large to be shown', async () => {
+    fixture.more = { maxFileBytes: 10 };
+    await save('x'.repeat(50));
+    decide(async (nth) => {
+      if (nth === 1) await save('y'.repeat(50));
+      return {};
+    });
+    await fixture.run(overwrite);
+    expect(fixture.person.asked.map(({ files }) => files[0]!.hidden)).toEqual(['too_large', 'too_large']);
   });
 
-  it('is in the journal with the file that was seen', async () => {
+  it('is journaled with the sha256 of the file, which binds it across a restart', async () => {
     await run();
-    expect(journal.get('1')).toMatchObject({ approval: ALLOW, basis: { seen: sha256('seen\n') } });
-  });
-
-  it('is bound to it over a death of the client', async () => {
-    await journal.receive(overwrite);
-    await journal.start('1', ALLOW, { seen: sha256('seen\n') });
-    await journal.close();
-    await saved('saved while nothing ran\n');
-    journal = await openDiskJournal(home);
-    const outcome = await (await tool()).recover(overwrite, context, journal.get('1')!);
-    expect(resultOf(outcome)).toMatchObject({ success: false, errorCode: 'FileExists' });
+    const seen = { seen: sha256('seen\n') };
+    expect(fixture.journal.get('1')).toMatchObject({ approval: allow, basis: seen });
+    await fixture.journal.forget(['1']);
+    await fixture.journal.receive(overwrite);
+    await fixture.journal.start('1', allow, seen);
+    await save('saved while nothing ran\n');
+    await fixture.reopen();
+    expect(resultOf(await fixture.recover())).toMatchObject(refused);
     expect(await onDisk()).toBe('saved while nothing ran\n');
   });
 });

@@ -1,176 +1,127 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import {
-  type CreateFileResult,
-  createFile,
-  type FilePut,
-  type JsonObject,
-  type ToolCallDelivery,
-} from '@patchbay/protocol';
+import type { JsonObject } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import type { CallContext, JournalEntry, ToolOutcome } from '@patchbay/client/relay';
-import { Ajv } from 'ajv';
-import { WorkspaceRoots } from '../disk/workspace-roots.js';
+import type { JournalEntry } from '@patchbay/client/relay';
 import type { OpenBuffers } from '../write-patch/open-buffers.js';
-import { CreateFileTool } from './create-file-tool.js';
+import { CreateFixture, createOf, resultOf } from './create-file-tool.sample.js';
 import { FakeEditor } from './fake-editor.sample.js';
-import { Person } from './write-patch-tool.sample.js';
 
-const isValidResult = new Ajv({ allowUnionTypes: true }).compile(createFile.responseSchema);
-
-describe('a create over a file that is open and not saved [CREATE-6]', () => {
-  let folder: string;
-  let person: Person;
-  let uploads: FilePut[];
-  /** What happens once the person has decided, before the server has confirmed. */
-  let onStart: () => void | Promise<void>;
-
+describe('a create over an open file with unsaved changes [CREATE-6]', () => {
+  const fixture = new CreateFixture();
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'patchbay-buffers-'));
-    [person, uploads, onStart] = [new Person(), [], () => undefined];
-    await writeFile(join(folder, 'a.txt'), 'on disk\n');
+    await fixture.open();
+    await fixture.write('a.txt', 'on disk\n');
   });
-  afterEach(() => rm(folder, { recursive: true }));
+  afterEach(() => fixture.close());
 
-  const docPath = (name = 'a.txt') => `${basename(folder)}/${name}`.toLowerCase();
+  const docPath = (name = 'a.txt') => `${fixture.root}/${name}`;
   const editorOf = (text = 'typed\n', name?: string) => new FakeEditor(new Map([[docPath(name), text]]));
-  const onDisk = () => readFile(join(folder, 'a.txt'), 'utf8');
-  const call = (args: JsonObject = {}): ToolCallDelivery => ({
-    ...{ callId: '1', attempt: 1, toolCallId: 't', sessionId: 's', conversationId: 'c', turnId: 't' },
-    ...{
-      name: 'workspace_create_file',
-      arguments: { path: 'a.txt', content: 'new\n', overwrite: true, ...args },
-    },
-    deadlines: { deliveryAt: null, approvalAt: null, executionAt: null },
-  });
-  const context: CallContext = {
-    signal: new AbortController().signal,
-    writeLog: { intend: async () => undefined, committing: async () => undefined },
-    awaitApproval: async () => undefined,
-    start: async () => onStart(),
-    putFile: async (file) => (uploads.push(file), { ok: true, versionId: 'v', fileId: 'f', path: '/p/f' }),
-  };
-  const toolOf = async (buffers: OpenBuffers) =>
-    new CreateFileTool({ roots: await WorkspaceRoots.open([{ directory: folder }]), buffers }, person);
-  const resultOf = ({ result }: ToolOutcome) => {
-    expect([isValidResult(result), isValidResult.errors]).toEqual([true, null]);
-    return result as unknown as CreateFileResult;
-  };
+  const onDisk = () => fixture.read('a.txt');
+  const asked = () => fixture.person.asked;
+  let calls = 0;
+  const call = (args: JsonObject = {}) =>
+    createOf(`${(calls += 1)}`, { path: 'a.txt', content: 'new\n', overwrite: true, ...args });
   const run = async (buffers: OpenBuffers, args?: JsonObject) =>
-    resultOf(await (await toolOf(buffers)).run(call(args), context));
+    resultOf(await fixture.run(call(args), fixture.tool(buffers)));
+  const refused = { success: false, errorCode: 'FileExists' };
 
-  it('is shown against what the person has typed, made in the editor and uploaded, with the disk as it is', async () => {
+  it('shows the unsaved text, replaces it in the editor and uploads it, without changing the disk', async () => {
     const editor = editorOf();
     expect(await run(editor)).toMatchObject({
       ...{ success: true, created: false, overwritten: true, hash: sha256('new\n'), sizeBytes: 4 },
       message: expect.stringContaining('nothing was written on the disk') as string,
     });
-    expect(person.asked[0]!.files).toMatchObject([{ before: 'typed\n', after: 'new\n' }]);
+    expect(asked()[0]!.files).toMatchObject([{ before: 'typed\n', after: 'new\n' }]);
     expect([editor.texts.get(docPath()), await onDisk()]).toEqual(['new\n', 'on disk\n']);
-    expect(uploads).toMatchObject([
+    expect(fixture.uploads).toMatchObject([
       {
-        docPath: docPath(),
-        path: `/${basename(folder)}/a.txt`,
-        sha256: sha256('new\n'),
-        baseSha256: sha256('typed\n'),
+        ...{ docPath: docPath(), path: `/${basename(fixture.folder)}/a.txt` },
+        ...{ sha256: sha256('new\n'), baseSha256: sha256('typed\n') },
       },
     ]);
   });
 
-  it('is asked about again where the person types on meanwhile, and fails where they do so once more', async () => {
+  it('asks again if the text changes before the decision, and fails if it changes after', async () => {
     const editor = editorOf();
-    person.answer = () => {
-      if (person.asked.length === 1) editor.texts.set(docPath(), 'typed on\n');
+    fixture.person.answer = () => {
+      if (asked().length === 1) editor.texts.set(docPath(), 'typed on\n');
       return {};
     };
-    onStart = () => void editor.texts.set(docPath(), 'typed last\n');
-    expect(await run(editor)).toMatchObject({ success: false, errorCode: 'FileExists' });
-    expect(person.asked.map(({ files }) => files[0]!.before)).toEqual(['typed\n', 'typed on\n']);
+    fixture.onStart = () => void editor.texts.set(docPath(), 'typed last\n');
+    expect(await run(editor)).toMatchObject(refused);
+    expect(asked().map(({ files }) => files[0]!.before)).toEqual(['typed\n', 'typed on\n']);
     expect([editor.texts.get(docPath()), await onDisk()]).toEqual(['typed last\n', 'on disk\n']);
-    expect(uploads).toEqual([]);
+    expect(fixture.uploads).toEqual([]);
   });
 
-  it('leaves the disk alone where the person has begun to type since they decided, or while it is staged', async () => {
+  it('keeps the disk if the user starts typing after the decision or during staging', async () => {
     const editor = new FakeEditor(new Map());
-    onStart = () => void editor.texts.set(docPath(), 'typed\n');
-    expect(await run(editor)).toMatchObject({ success: false, errorCode: 'FileExists' });
-    let looks = 0;
-    const late: OpenBuffers = { isDirty: () => (looks += 1) > 3, read: () => Promise.resolve(null) };
-    onStart = () => undefined;
-    expect(await run(late)).toMatchObject({ success: false, errorCode: 'FileExists' });
+    fixture.onStart = () => void editor.texts.set(docPath(), 'typed\n');
+    expect(await run(editor)).toMatchObject(refused);
+    let queries = 0;
+    const late: OpenBuffers = { isDirty: () => (queries += 1) > 3, read: () => Promise.resolve(null) };
+    fixture.onStart = () => undefined;
+    expect(await run(late)).toMatchObject(refused);
     expect(await onDisk()).toBe('on disk\n');
   });
 
-  it('is written on the disk where the person has saved what they saw', async () => {
+  it('writes to the disk if the user has saved the text that was shown', async () => {
     const editor = editorOf();
-    onStart = async () => {
+    fixture.onStart = async () => {
       editor.texts.clear();
-      await writeFile(join(folder, 'a.txt'), 'typed\n');
+      await fixture.write('a.txt', 'typed\n');
     };
     expect(await run(editor)).toMatchObject({ success: true, overwritten: true });
     expect(await onDisk()).toBe('new\n');
   });
 
-  it('fails with DIRTY_BUFFER, without asking, where the editor can’t have its text replaced', async () => {
+  it('answers DIRTY_BUFFER without asking if the editor cannot replace its text', async () => {
     const editor = editorOf();
     const readOnly = { isDirty: () => true, read: (path: string) => editor.read(path) };
     const blind = { isDirty: () => true };
+    const dirty = { success: false, errorCode: 'DIRTY_BUFFER', sizeBytes: 0, hash: '' };
     for (const buffers of [readOnly, blind]) {
-      expect(await run(buffers)).toMatchObject({
-        success: false,
-        errorCode: 'DIRTY_BUFFER',
-        sizeBytes: 0,
-        hash: '',
-      });
-      expect(await run(buffers, { overwrite: false })).toMatchObject({ errorCode: 'FileExists' });
+      expect(await run(buffers)).toMatchObject(dirty);
+      expect(await run(buffers, { overwrite: false })).toMatchObject(refused);
     }
-    expect([person.asked, await onDisk()]).toEqual([[], 'on disk\n']);
+    expect([asked(), await onDisk()]).toEqual([[], 'on disk\n']);
   });
 
-  it('fails with WriteFailed where the editor refuses the new text', async () => {
+  it('answers WriteFailed if the editor rejects the new text', async () => {
     const editor = editorOf();
     editor.refuses = () => true;
     expect(await run(editor)).toMatchObject({ success: false, errorCode: 'WriteFailed' });
     expect(editor.texts.get(docPath())).toBe('typed\n');
   });
 
-  it('is FileExists without overwrite, of a file that was never saved too', async () => {
-    for (const name of ['a.txt', 'untitled.txt']) {
-      expect(await run(editorOf('typed\n', name), { path: name, overwrite: false })).toMatchObject({
-        errorCode: 'FileExists',
-      });
-    }
+  it('answers FileExists without overwrite, also for a file that was never saved', async () => {
+    for (const name of ['a.txt', 'untitled.txt'])
+      expect(await run(editorOf('typed\n', name), { path: name, overwrite: false })).toMatchObject(refused);
     const editor = editorOf('typed\n', 'deep/untitled.txt');
-    expect(await run(editor, { path: 'deep/untitled.txt' })).toMatchObject({
-      success: true,
-      overwritten: true,
-    });
+    expect(await run(editor, { path: 'deep/untitled.txt' })).toMatchObject({ overwritten: true });
     expect([...editor.texts.values()]).toEqual(['new\n']);
-    expect(person.asked).toHaveLength(1);
+    expect(asked()).toHaveLength(1);
   });
 
-  it('reaches nothing through a link that it would not reach on the disk', async () => {
-    await mkdir(join(folder, 'real'));
-    await symlink(join(folder, 'real'), join(folder, 'link'));
-    expect(await run(editorOf('typed\n', 'link/a.txt'), { path: 'link/a.txt' })).toMatchObject({
-      errorCode: 'InvalidPath',
-    });
+  it('rejects a path through a link', async () => {
+    await mkdir(join(fixture.folder, 'real'));
+    await symlink(join(fixture.folder, 'real'), join(fixture.folder, 'link'));
+    const answer = await run(editorOf('typed\n', 'link/a.txt'), { path: 'link/a.txt' });
+    expect(answer).toMatchObject({ errorCode: 'InvalidPath' });
   });
 
-  it('is done once over a death of the client, and never over what was typed since', async () => {
-    const interrupted = {
-      intents: [],
-      committing: false,
-      approval: null,
-      basis: { seen: sha256('typed\n') },
+  it('is applied once across a crash, and never over text that was typed since', async () => {
+    const seen = { intents: [], committing: false, approval: null, basis: { seen: sha256('typed\n') } };
+    const recovered = async (editor: FakeEditor) => {
+      const [one, tool] = [call(), fixture.tool(editor)];
+      const interrupted = seen as unknown as JournalEntry;
+      return resultOf(fixture.checked(await tool.recover(one, fixture.contextOf(one.callId), interrupted)));
     };
-    const recovered = async (editor: FakeEditor) =>
-      resultOf(await (await toolOf(editor)).recover(call(), context, interrupted as unknown as JournalEntry));
     expect(await recovered(editorOf('new\n'))).toMatchObject({ success: true, overwritten: true });
     expect(await recovered(editorOf('typed\n'))).toMatchObject({ success: true });
     const editor = editorOf('typed on\n');
-    expect(await recovered(editor)).toMatchObject({ success: false, errorCode: 'FileExists' });
+    expect(await recovered(editor)).toMatchObject(refused);
     expect([...editor.texts.values()]).toEqual(['typed on\n']);
   });
 });

@@ -1,175 +1,82 @@
 import * as disk from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { openDiskJournal } from '@patchbay/client/home';
-import { type CallContext, type Journal, RelayClient } from '@patchbay/client/relay';
-import type { Approval, CreateFileResult, ToolCallDelivery } from '@patchbay/protocol';
+import { type Journal, type WriteLog } from '@patchbay/client/relay';
+import type { CreateFileResult, Json, ToolCallDelivery } from '@patchbay/protocol';
 import { contentHash } from '@patchbay/protocol/hash';
 
 import { executeCreateFile } from '../create-file/execute-create-file.js';
 import { sha256ToReplace } from '../create-file/preview-create-file.js';
-import type { WorkspaceContext } from '../disk/workspace-context.js';
-import { type FileSystem, realFileSystem } from '../disk/file-system.js';
+import { type FileSystem } from '../disk/file-system.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import type { Approver } from '../approval/approver.js';
 import { CreateFileTool } from './create-file-tool.js';
+import { death, KilledClient } from './killed-client.sample.js';
+import { allow } from './tool-fixture.sample.js';
 
-const approval: Approval = { decision: 'allow', by: 'ada', at: '2026-01-01T00:00:00.000Z' };
-const forever = new Promise<never>(() => {});
+class KilledCreate extends KilledClient {
+  constructor() {
+    super('workspace_create_file', allow);
+  }
 
-/** All that a settled call needs of the client. */
-const contextOf = (journal: Journal): CallContext => ({
-  signal: new AbortController().signal,
-  writeLog: journal.writeLog('c1'),
-  awaitApproval: () => Promise.reject(new Error('Nobody is asked again.')),
-  start: () => Promise.reject(new Error('It has started.')),
-  putFile: async () => ({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' }),
-});
-const nobody: Approver = { decide: () => Promise.reject(new Error('Nobody is here.')) };
-
-describe('a client that was killed while it ran a create', () => {
-  let base: string;
-  let root: string;
-  let context: WorkspaceContext;
-  beforeEach(async () => {
-    base = await disk.realpath(await disk.mkdtemp(join(tmpdir(), 'patchbay-recover-')));
-    root = join(base, 'root');
-    await disk.mkdir(root);
-    context = { roots: await WorkspaceRoots.open([{ directory: root }]) };
-  });
-  afterEach(async () => {
-    await bury();
-    await disk.rm(base, { recursive: true, force: true });
+  readonly tool = () => new CreateFileTool(this.context, this.person);
+  protected readonly execute = async (
+    call: ToolCallDelivery,
+    fs: FileSystem,
+    log: WriteLog,
+  ): Promise<Json> => ({
+    ...(await executeCreateFile({ ...this.context, fs }, call.arguments, log)),
   });
 
-  /** What the processes of a test hold open. A kill gives it back; here the test must. */
-  const held: { close(): Promise<void> }[] = [];
-  const bury = () => Promise.all(held.splice(0).map((each) => each.close()));
-  const hold = <T extends { close(): Promise<void> }>(each: T): T => {
-    held.push(each);
-    return each;
-  };
-  const real: FileSystem = {
-    ...realFileSystem,
-    open: async (...args) => hold(await realFileSystem.open(...args)),
-  };
-  const home = () => join(base, 'home');
-  const callOf = (args: ToolCallDelivery['arguments']): ToolCallDelivery => ({
-    callId: 'c1',
-    attempt: 1,
-    toolCallId: 't1',
-    sessionId: 's1',
-    conversationId: 'v1',
-    turnId: 'u1',
-    name: 'workspace_create_file',
-    arguments: args,
-    deadlines: { deliveryAt: null, approvalAt: null, executionAt: null },
-  });
-  const run = async (journal: Journal, fs?: FileSystem): Promise<void> => {
-    const args = journal.get('c1')!.call!.arguments;
-    const result = await executeCreateFile({ ...context, ...(fs && { fs }) }, args, journal.writeLog('c1'));
-    await journal.finish('c1', { result: { ...result }, approval, executionMs: 1 });
-  };
-  /** Runs the call until its disk stops answering; what is on disk then is what a kill -9 leaves. */
-  const runUntilKilled = async (call: ToolCallDelivery, fs: FileSystem, killed: Promise<void>) => {
-    const journal = hold(await openDiskJournal(home()));
-    await journal.receive(call);
-    await journal.start('c1', approval, { seen: await sha256ToReplace(context, call.arguments) });
-    await Promise.race([run(journal, fs), killed]);
-  };
-  const restart = async () => {
-    const journal = hold(await openDiskJournal(home()));
-    await clientOf(journal).settle();
-    return journal;
-  };
-  const tool = () => new CreateFileTool(context, nobody);
-  /** What of a client needs no connection. */
-  const clientOf = (journal: Journal) =>
-    new RelayClient({
-      ...{ url: 'http://127.0.0.1:9', token: '', workspaceId: 'w', clientId: 'c', journal },
-      tools: { workspace_create_file: tool() },
-      onWarning: (message) => {
-        throw new Error(message);
-      },
+  /** Runs a create until its disk stops answering. */
+  readonly killed = async (
+    args: ToolCallDelivery['arguments'],
+    fs: Partial<FileSystem>,
+    killed: Promise<void>,
+  ) => {
+    const seen = await sha256ToReplace(this.context, args);
+    await this.runUntilKilled(this.deliveryOf({ arguments: args }), { ...this.real, ...fs }, killed, {
+      seen,
     });
-  /** As the client does once it is connected. */
-  const carryOn = async (journal: Journal) => {
-    const entry = journal.get('c1')!;
-    const { result, approval = null } = await tool().recover(entry.call!, contextOf(journal), entry);
-    await journal.finish('c1', { result, approval, executionMs: 1 });
   };
+  readonly carryOn = (journal: Journal) => this.recover(journal);
+}
+
+describe('a client that was killed during a create', () => {
+  const client = new KilledCreate();
+  const { carryOn, restart, tree } = client;
+  beforeEach(() => client.open());
+  afterEach(() => client.close());
+
+  const at = (path: string) => join(client.root, path);
+  const read = (path: string) => disk.readFile(at(path), 'utf8');
+  const write = (path: string, text: string) => disk.writeFile(at(path), text);
   const isSettled = (journal: Journal) => journal.get('c1')!.settled !== null;
   const result = (journal: Journal) => {
     const { settled, result } = journal.get('c1')!;
     return (settled?.result ?? result) as unknown as CreateFileResult;
   };
-  const tree = async () => (await disk.readdir(root, { recursive: true })).sort();
-
-  /** Stops at the `moment`th call, before or after doing it, and counts how often the file was put in its place. */
-  function dyingDisk(moment: number, doesIt: boolean) {
-    let calls = 0;
-    let die = () => {};
-    const killed = new Promise<void>((resolve) => (die = resolve));
-    const stop = () => {
-      die();
-      return forever;
-    };
-    const effects = { count: 0 };
-    const wrap =
-      <A extends unknown[], R>(call: (...args: A) => Promise<R>, isEffect = false) =>
-      async (...args: A): Promise<R> => {
-        const isLast = calls++ === moment;
-        if (calls > moment + 1) return stop();
-        if (isLast && !doesIt) return stop();
-        const answer = call(...args).then((value) => {
-          if (isEffect) effects.count++;
-          return value;
-        });
-        return isLast ? answer.then(stop, stop) : answer;
-      };
-    const torn = wrap(async () => {});
-    const fs: FileSystem = {
-      ...real,
-      open: wrap(async (path, flags, mode) => {
-        const handle = (await real.open(path, flags, mode)) as disk.FileHandle;
-        handle.writeFile = wrap(async (bytes) => {
-          await handle.write(bytes as Buffer, 0, 2);
-          await torn();
-          await handle.write(bytes as Buffer, 2);
-        });
-        return handle;
-      }),
-      lstat: wrap(real.lstat),
-      mkdir: wrap(real.mkdir),
-      link: wrap(real.link, true),
-      rename: wrap(real.rename, true),
-      unlink: wrap(real.unlink),
-    };
-    return { fs, killed, effects, wasKilled: () => calls > moment };
-  }
 
   it.each([
     ['a new file', false, null],
     ['a replacement', true, 'old'],
     ['a replacement by the same', true, 'new'],
-  ])('ends with its effect once, whatever the moment: %s', async (_what, overwrite, before) => {
+  ])('takes effect once, whatever the moment: %s', async (_what, overwrite, before) => {
     let moments = 0;
     for (const doesIt of [false, true]) {
       for (let moment = 0; moment < 60; moment++) {
-        await disk.rm(home(), { recursive: true, force: true });
-        await disk.rm(root, { recursive: true });
-        await disk.mkdir(join(root, 'd'), { recursive: true });
+        await disk.rm(client.home(), { recursive: true, force: true });
+        await disk.rm(client.root, { recursive: true });
+        await disk.mkdir(at('d'), { recursive: true });
         const path = before === null ? 'd/e/f' : 'd/f';
-        if (before !== null) await disk.writeFile(join(root, path), before);
-        const { fs, killed, effects, wasKilled } = dyingDisk(moment, doesIt);
-        await runUntilKilled(callOf({ path, content: 'new', overwrite }), fs, killed);
-        if (!wasKilled()) break;
+        if (before !== null) await write(path, before);
+        const dying = client.dyingDisk(moment, doesIt, {}, ['lstat', 'mkdir']);
+        await client.killed({ path, content: 'new', overwrite }, dying.fs, dying.killed);
+        if (!dying.wasKilled()) break;
         moments++;
 
         const journal = await restart();
         if (before !== 'new') {
-          expect([moment, isSettled(journal)]).toEqual([moment, effects.count === 1]);
+          expect([moment, isSettled(journal)]).toEqual([moment, dying.effects.count === 1]);
         }
         await carryOn(journal);
         expect(result(journal)).toEqual({
@@ -183,51 +90,37 @@ describe('a client that was killed while it ran a create', () => {
           overwritten: overwrite,
           errorCode: null,
         });
-        expect(journal.entries()).toMatchObject([{ callId: 'c1', state: 'succeeded', approval }]);
-        expect(await disk.readFile(join(root, path), 'utf8')).toBe('new');
+        expect(journal.entries()).toMatchObject([{ callId: 'c1', state: 'succeeded', approval: allow }]);
+        expect(await read(path)).toBe('new');
         expect(await tree()).toEqual(before === null ? ['d', 'd/e', 'd/e/f'] : ['d', 'd/f']);
-        await bury();
+        await client.bury();
       }
     }
     expect(moments).toBeGreaterThan(15);
   });
 
   const killedBefore = async (step: 'link' | 'rename' | 'open', args: ToolCallDelivery['arguments']) => {
-    let die = () => {};
-    const killed = new Promise<void>((resolve) => (die = resolve));
-    const stop = () => {
-      die();
-      return forever;
-    };
+    const { killed, die } = death();
     const open: FileSystem['open'] = (path, flags, mode) =>
-      path.endsWith('.tmp') ? stop() : real.open(path, flags, mode);
-    await runUntilKilled(
-      callOf(args),
-      { ...real, ...(step === 'open' ? { open } : { [step]: stop }) },
-      killed,
-    );
+      path.endsWith('.tmp') ? die() : client.real.open(path, flags, mode);
+    await client.killed(args, step === 'open' ? { open } : { [step]: die }, killed);
   };
 
-  it('does not write over what someone changed since, and says that nothing was written', async () => {
-    await disk.writeFile(join(root, 'f'), 'old');
+  it('keeps a file that was changed since, and reports that nothing was written', async () => {
+    await write('f', 'old');
     await killedBefore('rename', { path: 'f', content: 'new', overwrite: true });
-    await disk.writeFile(join(root, 'f'), 'mine');
+    await write('f', 'mine');
     const journal = await restart();
     expect(result(journal)).toMatchObject({ success: false, errorCode: 'WriteFailed' });
     expect(result(journal).message).toContain('nothing was written, and the file has changed since');
-    expect([await disk.readFile(join(root, 'f'), 'utf8'), await tree()]).toEqual(['mine', ['f']]);
+    expect([await read('f'), await tree()]).toEqual(['mine', ['f']]);
   });
 
-  it('does not run a create again whose file was written and then removed', async () => {
-    let die = () => {};
-    const killed = new Promise<void>((resolve) => (die = resolve));
-    const unlink: FileSystem['unlink'] = async (path) => {
-      await real.unlink(path);
-      die();
-      return forever;
-    };
-    await runUntilKilled(callOf({ path: 'f', content: 'new' }), { ...real, unlink }, killed);
-    await disk.unlink(join(root, 'f'));
+  it('does not repeat a create whose file was written and then removed', async () => {
+    const { killed, die } = death();
+    const unlink: FileSystem['unlink'] = (path) => client.real.unlink(path).then(die);
+    await client.killed({ path: 'f', content: 'new' }, { unlink }, killed);
+    await disk.unlink(at('f'));
     const journal = await restart();
     await carryOn(journal);
     expect(journal.entries()).toMatchObject([
@@ -236,7 +129,7 @@ describe('a client that was killed while it ran a create', () => {
     expect(await tree()).toEqual([]);
   });
 
-  it('stays undecided about nothing through a second kill, right after the first restart', async () => {
+  it('repeats an unfinished create after a second kill', async () => {
     await killedBefore('link', { path: 'f', content: 'new' });
     await (await restart()).close();
     const journal = await restart();
@@ -245,54 +138,49 @@ describe('a client that was killed while it ran a create', () => {
     expect(result(journal)).toMatchObject({ success: true, created: true });
   });
 
-  it('keeps what it found through a second kill, whatever becomes of the file meanwhile', async () => {
-    let die = () => {};
-    const killed = new Promise<void>((resolve) => (die = resolve));
-    const unlink: FileSystem['unlink'] = () => {
-      die();
-      return forever;
-    };
-    await runUntilKilled(callOf({ path: 'f', content: 'new' }), { ...real, unlink }, killed);
+  it('keeps the found result through a second kill, whatever happens to the file', async () => {
+    const { killed, die } = death();
+    await client.killed({ path: 'f', content: 'new' }, { unlink: die }, killed);
     await (await restart()).close();
-    await disk.writeFile(join(root, 'f'), 'mine');
+    await write('f', 'mine');
     const journal = await restart();
     await carryOn(journal);
     expect(result(journal)).toMatchObject({ success: true, created: true, hash: contentHash('new') });
-    expect([await disk.readFile(join(root, 'f'), 'utf8'), await tree()]).toEqual(['mine', ['f']]);
+    expect([await read('f'), await tree()]).toEqual(['mine', ['f']]);
   });
 
-  it('leaves what shows its end until that is in the journal', async () => {
+  it('keeps the temp file until the journal has the result', async () => {
     await killedBefore('link', { path: 'f', content: 'new' });
-    const journal = hold(await openDiskJournal(home()));
+    const journal = await client.openJournal();
     const seen: string[][] = [];
     const noted = async () => void seen.push(await tree());
     const context = { writeLog: journal.writeLog('c1'), ended: noted, notRun: noted };
-    await tool().settle(callOf({}), context, journal.get('c1')!);
+    await client.tool().settle(client.deliveryOf({ arguments: {} }), context, journal.get('c1')!);
     expect([seen, await tree()]).toEqual([[[expect.stringMatching(/^\.patchbay-/)]], []]);
   });
 
-  it('is not run in another folder than the one it was approved for', async () => {
+  it('does not run the create in another folder than the approved one', async () => {
     await killedBefore('open', { path: 'f', content: 'new' });
-    await disk.mkdir(join(base, 'other'));
-    context = { roots: await WorkspaceRoots.open([{ directory: join(base, 'other') }]) };
+    await disk.mkdir(join(client.base, 'other'));
+    client.context = { roots: await WorkspaceRoots.open([{ directory: join(client.base, 'other') }]) };
     const journal = await restart();
     expect(result(journal).message).toContain('no longer connected');
   });
 
-  it('tells nothing of a place that is hidden by then [RELAY-25]', async () => {
+  it('reveals nothing about a file that is hidden now [RELAY-25]', async () => {
     await killedBefore('link', { path: 'f', content: 'new' });
-    await disk.writeFile(join(root, 'f'), 'private');
-    await disk.writeFile(join(root, '.gitignore'), 'f\n');
+    await write('f', 'private');
+    await write('.gitignore', 'f\n');
     const journal = await restart();
     expect(result(journal)).toMatchObject({ success: false, errorCode: 'FORBIDDEN' });
     expect(result(journal).message).not.toContain('changed');
   });
 
-  it('reports a failure where its place has become a link', async () => {
-    await disk.mkdir(join(root, 'd'));
+  it('reports a failure if a parent has become a link', async () => {
+    await disk.mkdir(at('d'));
     await killedBefore('link', { path: 'd/f', content: 'new' });
-    await disk.rename(join(root, 'd'), join(base, 'was-d'));
-    await disk.symlink(join(base, 'was-d'), join(root, 'd'));
+    await disk.rename(at('d'), join(client.base, 'was-d'));
+    await disk.symlink(join(client.base, 'was-d'), at('d'));
     const journal = await restart();
     expect(result(journal)).toMatchObject({
       success: false,
@@ -300,14 +188,17 @@ describe('a client that was killed while it ran a create', () => {
       errorCode: 'WriteFailed',
       hash: '',
     });
-    expect(result(journal).message).not.toContain(base);
+    expect(result(journal).message).not.toContain(client.base);
   });
 
-  it('has nothing to settle for calls that had not started, had ended, or are of other tools', async () => {
-    const first = hold(await openDiskJournal(home()));
-    await first.receive(callOf({ path: 'f', content: 'new' }));
-    await first.receive({ ...callOf({}), callId: 'c2', name: 'workspace_write_patch' });
-    await first.start('c2', approval);
+  it('settles no call that has not started or is of another tool', async () => {
+    const first = await client.openJournal();
+    await first.receive(client.deliveryOf({ arguments: { path: 'f', content: 'new' } }));
+    await first.receive({
+      ...client.deliveryOf({ arguments: {} }),
+      ...{ callId: 'c2', name: 'workspace_write_patch' },
+    });
+    await first.start('c2', allow);
     const journal = await restart();
     expect(journal.all().map(({ state }) => state)).toEqual(['acknowledged', 'running']);
     expect(await tree()).toEqual([]);

@@ -1,110 +1,25 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import {
-  createFile,
-  type Ack,
-  type Approval,
-  type CreateFileResult,
-  type FilePut,
-  type FilePutAnswer,
-  type Json,
-  type JsonObject,
-  type ToolCallDelivery,
-} from '@patchbay/protocol';
+import type { Approval } from '@patchbay/protocol';
 import { contentHash, sha256 } from '@patchbay/protocol/hash';
-import { Ajv } from 'ajv';
-import { openDiskJournal } from '@patchbay/client/home';
-import type { Journal, CallContext, ToolOutcome } from '@patchbay/client/relay';
-import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { rejectionOf, type ApprovalRequest, type Approver } from '../approval/approver.js';
-import { CreateFileTool, type CreateFileExecuted } from './create-file-tool.js';
-
-const at = new Date().toISOString();
-const callOf = (callId: string, args: JsonObject): ToolCallDelivery => ({
-  callId,
-  attempt: 1,
-  toolCallId: `tool-${callId}`,
-  sessionId: 's',
-  conversationId: 'c',
-  turnId: 't',
-  name: 'workspace_create_file',
-  arguments: args,
-  deadlines: { deliveryAt: null, approvalAt: null, executionAt: null },
-});
-
-/** Answers as a test tells it to, and remembers what it was asked. */
-class Person implements Approver {
-  readonly asked: ApprovalRequest[] = [];
-  answer: (request: ApprovalRequest, signal: AbortSignal) => Approval | Promise<Approval> = () => ({
-    decision: 'allow',
-    by: 'ada',
-    at,
-  });
-
-  async decide(request: ApprovalRequest, signal: AbortSignal): Promise<Approval> {
-    this.asked.push(request);
-    return this.answer(request, signal);
-  }
-}
+import { rejectionOf } from '../approval/approver.js';
+import { CreateFixture, createOf, resultOf } from './create-file-tool.sample.js';
+import { allow } from './tool-fixture.sample.js';
 
 describe('CreateFileTool', () => {
-  let folder: string;
-  let home: string;
-  let roots: WorkspaceRoots;
-  let journal: Journal;
-  let person: Person;
-  let executed: CreateFileExecuted[];
-  let warnings: string[];
-  let uploads: FilePut[];
-  let answerPut: (file: FilePut) => Ack<FilePutAnswer>;
+  const fixture = new CreateFixture();
+  const { read, recover, restart, run, tool, write } = fixture;
+  beforeEach(() => fixture.open());
+  afterEach(() => fixture.close());
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'patchbay-tool-'));
-    home = await mkdtemp(join(tmpdir(), 'patchbay-tool-home-'));
-    roots = await WorkspaceRoots.open([{ directory: folder }]);
-    journal = await openDiskJournal(home);
-    person = new Person();
-    executed = [];
-    warnings = [];
-    uploads = [];
-    answerPut = () => ({ ok: true, versionId: 'v', fileId: 'f', path: '/p/f' });
-  });
-  afterEach(async () => {
-    await journal.close();
-    await rm(folder, { recursive: true });
-    await rm(home, { recursive: true });
-  });
-
-  const contextOf = (callId: string, signal: AbortSignal): CallContext => ({
-    signal,
-    writeLog: journal.writeLog(callId),
-    awaitApproval: () => journal.awaitApproval(callId),
-    start: (approval = null, basis = null) => journal.start(callId, approval, basis),
-    putFile: async (file) => (uploads.push(file), answerPut(file)),
-  });
-  const tool = () =>
-    new CreateFileTool(
-      { roots },
-      person,
-      (line) => executed.push(line),
-      (line) => warnings.push(line),
-    );
-  const run = async (call: ToolCallDelivery, handler = tool(), signal = new AbortController().signal) => {
-    await journal.receive(call);
-    return handler.run(call, contextOf(call.callId, signal));
-  };
-  const resultOf = (outcome: ToolOutcome) => outcome.result as unknown as CreateFileResult;
-  const onDisk = (path: string) => readFile(join(folder, path), 'utf8');
-
-  it('asks, writes what was allowed, and tells what it did [AUDIT-6]', async () => {
-    const outcome = await run(callOf('1', { path: 'src/a.txt', content: 'one\r\ntwo' }));
-    expect(person.asked[0]!.files).toEqual([
-      { path: `${basename(folder)}/src/a.txt`, before: null, after: 'one\ntwo', hidden: null },
+  it('asks, writes the allowed file and reports it [AUDIT-6]', async () => {
+    const outcome = await run(createOf('1', { path: './src\\a.txt', content: 'one\r\ntwo' }));
+    expect(fixture.person.asked[0]!.files).toEqual([
+      { path: `${basename(fixture.folder)}/src/a.txt`, before: null, after: 'one\ntwo', hidden: null },
     ]);
-    expect(await onDisk('src/a.txt')).toBe('one\ntwo');
+    expect(await read('src/a.txt')).toBe('one\ntwo');
     expect(outcome.approval).toMatchObject({ decision: 'allow', by: 'ada' });
-    expect(executed).toEqual([
+    expect(fixture.executed).toEqual([
       {
         event: 'Tool.CreateFile.Executed',
         ...{ sessionId: 's', conversationId: 'c', turnId: 't', toolCallId: 'tool-1', callId: '1' },
@@ -114,190 +29,148 @@ describe('CreateFileTool', () => {
     ]);
   });
 
-  it('shows the file that would be replaced', async () => {
-    await writeFile(join(folder, 'a.txt'), 'old\n');
-    await run(callOf('1', { path: 'a.txt', content: 'new\n', overwrite: true }));
-    expect(person.asked[0]!.files[0]).toMatchObject({ before: 'old\n', after: 'new\n' });
-    expect(await onDisk('a.txt')).toBe('new\n');
-    expect(executed[0]).toMatchObject({ overwrite: true, success: true });
+  it('shows the current text of the file that it would replace', async () => {
+    await write('a.txt', '\ufeffold\r\n');
+    await run(createOf('1', { path: 'a.txt', content: 'new\n', overwrite: true }));
+    expect(fixture.person.asked[0]!.files[0]).toMatchObject({ before: '\ufeffold\r\n', after: 'new\n' });
+    expect(await read('a.txt')).toBe('new\n');
+    expect(fixture.executed[0]).toMatchObject({ overwrite: true, success: true });
   });
 
   it.each([
-    ['FileExists', { path: 'a.txt', content: 'new' }],
-    ['InvalidPath', { path: '../a.txt', content: 'new' }],
-  ])('asks nobody about a call that ends in %s anyway', async (errorCode, args) => {
-    await writeFile(join(folder, 'a.txt'), 'old');
-    const outcome = await run(callOf('1', args));
-    expect(resultOf(outcome)).toMatchObject({ success: false, errorCode });
-    expect(outcome.approval).toBeNull();
-    expect(person.asked).toEqual([]);
-    expect(executed).toMatchObject([{ success: false, errorCode }]);
+    ['too_large', 'x'.repeat(101)],
+    ['binary', 'a\0b'],
+    ['binary', Buffer.from([0xe4])],
+  ])('says that it cannot show a replaced file: %s', async (hidden, content) => {
+    fixture.more = { maxFileBytes: 100 };
+    await writeFile(join(fixture.folder, 'a'), content);
+    await run(createOf('1', { path: 'a', content: '', overwrite: true }));
+    expect(fixture.person.asked[0]!.files).toMatchObject([{ before: null, hidden }]);
   });
 
-  it('sends what it wrote to the server, as it is spelt on disk', async () => {
-    await run(callOf('1', { path: 'Src/A.txt', content: 'one\r\n' }));
-    await run(callOf('2', { path: 'Src/A.txt', content: 'two\n', overwrite: true }));
-    const path = `/${basename(folder)}/Src/A.txt`;
-    const common = { path, docPath: path.slice(1).toLowerCase(), filePatchId: null };
-    expect(uploads).toEqual([
-      {
-        ...common,
-        ...{ callId: '1', content: Buffer.from('one\n'), sha256: sha256('one\n'), baseSha256: null },
-      },
-      {
-        ...common,
-        ...{
-          callId: '2',
-          content: Buffer.from('two\n'),
-          sha256: sha256('two\n'),
-          baseSha256: sha256('one\n'),
-        },
-      },
-    ]);
-    expect(warnings).toEqual([]);
+  it.each([
+    ['FileExists', 'a.txt', 'new'],
+    ['InvalidPath', '../a.txt', 'new'],
+    ['InvalidPath', 'link/a.txt', 'new'],
+    ['DirectoryCreateFailed', 'a.txt/b', 'new'],
+    ['TooLarge', 'b.txt', 'x'.repeat(101)],
+  ])('answers %s for %s without asking', async (errorCode, path, content) => {
+    fixture.more = { maxFileBytes: 100 };
+    await write('a.txt', 'old');
+    await symlink(fixture.folder, join(fixture.folder, 'link'));
+    const outcome = await run(createOf('1', { path, content }));
+    expect(resultOf(outcome)).toMatchObject({ success: false, errorCode, path });
+    expect([outcome.approval, fixture.person.asked]).toEqual([null, []]);
+    expect(fixture.executed).toMatchObject([{ success: false, errorCode }]);
   });
 
-  it('has created a file that the server does not take, and warns', async () => {
-    answerPut = () => ({ ok: false, error: { code: 'STALE', message: 'Moved on.' } });
-    expect(resultOf(await run(callOf('1', { path: 'a.txt', content: 'x' })))).toMatchObject({
-      success: true,
+  it('uploads the written file under its name on disk', async () => {
+    await run(createOf('1', { path: 'Src/A.txt', content: 'one\r\n' }));
+    await run(createOf('2', { path: 'Src/A.txt', content: 'two\n', overwrite: true }));
+    const path = `/${basename(fixture.folder)}/Src/A.txt`;
+    const upload = (callId: string, text: string, baseSha256: string | null) => ({
+      ...{ callId, path, docPath: path.slice(1).toLowerCase(), filePatchId: null },
+      ...{ content: Buffer.from(text), sha256: sha256(text), baseSha256 },
     });
-    expect(warnings).toEqual(['a.txt: It did not become the new Cloud file (STALE): Moved on.']);
+    expect(fixture.uploads).toEqual([upload('1', 'one\n', null), upload('2', 'two\n', sha256('one\n'))]);
+    expect(fixture.warnings).toEqual([]);
   });
 
-  it('writes nothing that was denied, and logs no execution', async () => {
-    person.answer = () => ({ decision: 'deny', by: 'ada', at, note: 'no' });
-    const outcome = await run(callOf('1', { path: 'a.txt', content: 'x' }));
+  it('succeeds with a warning if the upload is refused', async () => {
+    fixture.answerPut = () => ({ ok: false, error: { code: 'STALE', message: 'Moved on.' } });
+    const outcome = await run(createOf('1', { path: 'a.txt', content: 'x' }));
+    expect(resultOf(outcome)).toMatchObject({ success: true });
+    expect(fixture.warnings).toEqual(['a.txt: It did not become the new Cloud file (STALE): Moved on.']);
+  });
+
+  it('writes and logs nothing if the call is denied', async () => {
+    fixture.person.answer = () => ({ decision: 'deny', note: 'no' });
+    const outcome = await run(createOf('1', { path: 'd/a.txt', content: 'x' }));
     expect(outcome).toMatchObject({ result: null, approval: { decision: 'deny', note: 'no' } });
-    await expect(onDisk('a.txt')).rejects.toThrow('ENOENT');
-    expect(executed).toEqual([]);
+    expect([await readdir(fixture.folder), fixture.executed]).toEqual([[], []]);
   });
 
-  it('writes what the person made of it', async () => {
-    person.answer = ({ edit }) => {
-      const { editedArguments } = edit!(['edited\n']);
-      return { decision: 'edit', by: 'ada', at, editedArguments };
-    };
-    const outcome = await run(callOf('1', { path: 'a.txt', content: 'x' }));
-    expect(await onDisk('a.txt')).toBe('edited\n');
+  it("writes the user's edit", async () => {
+    fixture.person.answer = ({ edit }) => ({ decision: 'edit', ...edit!(['edited\n']) });
+    const outcome = await run(createOf('1', { path: 'a.txt', content: 'x' }));
+    expect(await read('a.txt')).toBe('edited\n');
     expect(resultOf(outcome).hash).toBe(contentHash('edited\n'));
     expect(outcome.approval!.editedArguments).toEqual({ path: 'a.txt', content: 'edited\n' });
   });
 
-  it('writes nothing once the call has ended while the person was thinking', async () => {
-    person.answer = (_request, signal) => rejectionOf(signal);
-    const running = run(callOf('1', { path: 'a.txt', content: 'x' }), tool(), AbortSignal.timeout(20));
-    await expect(running).rejects.toMatchObject({ name: 'TimeoutError' });
-    await expect(onDisk('a.txt')).rejects.toThrow('ENOENT');
+  it('writes nothing if the call ends before the decision', async () => {
+    fixture.person.answer = (_request, signal) => rejectionOf(signal);
+    const call = createOf('1', { path: 'a.txt', content: 'x' });
+    await expect(run(call, tool(), AbortSignal.timeout(20))).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(await readdir(fixture.folder)).toEqual([]);
   });
 
-  it('writes nothing where the server says that the call is not here', async () => {
-    const call = callOf('1', { path: 'a.txt', content: 'x' });
-    const start = () => new Promise<void>((_, reject) => setImmediate(reject, new Error('Not yours.')));
-    await journal.receive(call);
-    const context = { ...contextOf('1', new AbortController().signal), start };
-    await expect(tool().run(call, context)).rejects.toThrow('Not yours.');
-    await expect(onDisk('a.txt')).rejects.toThrow('ENOENT');
+  it('writes nothing if the server rejects the start', async () => {
+    fixture.onStart = () => new Promise((_, reject) => setImmediate(reject, new Error('Not yours.')));
+    await expect(run(createOf('1', { path: 'a.txt', content: 'x' }))).rejects.toThrow('Not yours.');
+    expect(await readdir(fixture.folder)).toEqual([]);
   });
 
-  it('keeps the order of calls on one path, whichever the person answers first', async () => {
+  it('keeps the order of calls on one path, in whichever order the user answers', async () => {
     const handler = tool();
-    person.answer = async ({ call }) => {
+    fixture.person.answer = async ({ call }) => {
       if (call.callId === '1') await new Promise((resolve) => setTimeout(resolve, 30));
-      return { decision: 'allow', by: 'ada', at };
+      return {};
     };
     const [first, second] = await Promise.all([
-      run(callOf('1', { path: 'a.txt', content: 'first' }), handler),
-      run(callOf('2', { path: 'a.txt', content: 'second', overwrite: true }), handler),
+      run(createOf('1', { path: 'a.txt', content: 'first' }), handler),
+      run(createOf('2', { path: 'a.txt', content: 'second', overwrite: true }), handler),
     ]);
     expect([resultOf(first).created, resultOf(second).overwritten]).toEqual([true, true]);
-    expect(await onDisk('a.txt')).toBe('second');
+    expect(await read('a.txt')).toBe('second');
   });
 
-  it('lets no call pass those before it because one between them was cancelled', async () => {
+  it('keeps the order of calls if one between them is cancelled', async () => {
     const handler = tool();
     let open!: () => void;
     const gate = new Promise<void>((resolve) => (open = resolve));
-    person.answer = async ({ call }) => {
+    fixture.person.answer = async ({ call }) => {
       if (call.callId === '1') await gate;
-      return { decision: 'allow', by: 'ada', at };
+      return {};
     };
-    const first = run(callOf('1', { path: 'a.txt', content: 'first' }), handler);
-    const cancelled = run(callOf('2', { path: 'a.txt', content: 'x' }), handler, AbortSignal.timeout(20));
-    const third = run(callOf('3', { path: 'a.txt', content: 'third' }), handler);
+    const first = run(createOf('1', { path: 'a.txt', content: 'first' }), handler);
+    const cancelled = run(createOf('2', { path: 'a.txt', content: 'x' }), handler, AbortSignal.timeout(20));
+    const third = run(createOf('3', { path: 'a.txt', content: 'third' }), handler);
     await expect(cancelled).rejects.toMatchObject({ name: 'TimeoutError' });
     open();
     expect(resultOf(await first)).toMatchObject({ created: true });
     expect(resultOf(await third)).toMatchObject({ errorCode: 'FileExists' });
   });
 
-  describe('a failure that nobody foresaw', () => {
-    const isValid = new Ajv({ allowUnionTypes: true }).compile(createFile.responseSchema);
-    const failureOf = async (args: JsonObject, started: boolean) => {
-      const call = callOf('1', args);
-      await journal.receive(call);
-      if (started) await journal.start('1', { decision: 'allow', by: 'ada', at });
-      return tool().reportFailure(call, journal.get('1')!);
-    };
-
-    it.each([
-      ['before its start', false, 'An unexpected error; nothing was written.'],
-      ['after its start', true, 'An unexpected error; look at the file before you try again.'],
-    ])('has the shape of a create that failed, and is logged: %s', async (_when, started, message) => {
-      const result = await failureOf({ path: 'src\\a.txt', content: 'x' }, started);
-      expect(result).toEqual({
-        ...{ success: false, errorCode: 'UnhandledException', message, path: 'src/a.txt' },
-        docPath: `${basename(folder).toLowerCase()}/src/a.txt`,
-        ...{ sizeBytes: 0, hash: '', created: false, overwritten: false },
-      });
-      expect(isValid(result)).toBe(true);
-      expect(executed).toMatchObject([{ success: false, errorCode: 'UnhandledException' }]);
+  it.each<[string, Approval | null, string]>([
+    ['before its start', null, 'An unexpected error; nothing was written.'],
+    ['after its start', allow, 'An unexpected error; look at the file before you try again.'],
+  ])('reports and logs an unexpected failure %s', async (_when, approval, message) => {
+    const result = await fixture.failureOf(createOf('1', { path: 'src\\a.txt', content: 'x' }), approval);
+    expect(result).toEqual({
+      ...{ success: false, errorCode: 'UnhandledException', message, path: 'src/a.txt' },
+      docPath: `${fixture.root}/src/a.txt`,
+      ...{ sizeBytes: 0, hash: '', created: false, overwritten: false },
     });
-
-    it('has that shape whatever the arguments are', async () => {
-      expect(isValid(await failureOf({}, false))).toBe(true);
-    });
+    expect(fixture.executed).toMatchObject([{ success: false, errorCode: 'UnhandledException' }]);
   });
 
-  describe('after a death of the client', () => {
-    const call = callOf('1', { path: 'a.txt', content: 'x' });
-    const approval: Approval = { decision: 'allow', by: 'ada', at };
-    const reopen = async () => {
-      await journal.close();
-      journal = await openDiskJournal(home);
-      const entry = journal.get('1')!;
-      const ended = (result: Json) => journal.settle('1', result);
-      const notRun = () => journal.rollBack('1');
-      await tool().settle(entry.call!, { writeLog: journal.writeLog('1'), ended, notRun }, entry);
-    };
-    const recover = () => {
-      const entry = journal.get('1')!;
-      return tool().recover(entry.call!, contextOf('1', new AbortController().signal), entry);
-    };
+  it('reports an unexpected failure of a call without arguments in the schema of its result', async () => {
+    expect(await fixture.failureOf(createOf('1', {}), null)).toMatchObject({ path: '' });
+  });
 
-    it('runs a call that had done nothing, without asking again', async () => {
-      await journal.receive(call);
-      await journal.start('1', approval);
-      await reopen();
-      expect(journal.get('1')).toMatchObject({ state: 'running', settled: null });
-      const outcome = await recover();
-      expect(resultOf(outcome)).toMatchObject({ success: true, created: true });
-      expect(outcome.approval).toEqual(approval);
-      expect(person.asked).toEqual([]);
-    });
-
-    it('reports a file that it finds written, and writes no second time', async () => {
-      await journal.receive(call);
-      await journal.start('1', approval);
-      // The executor ends, and the client dies before the journal has the result.
-      await recover();
-      [executed, uploads] = [[], []];
-      await reopen();
-      expect(journal.get('1')).toMatchObject({ settled: { result: { success: true, created: true } } });
-      const outcome = await recover();
-      expect(resultOf(outcome)).toMatchObject({ success: true, created: true });
-      expect(uploads).toMatchObject([{ callId: '1', content: Buffer.from('x'), baseSha256: null }]);
-      expect(executed).toMatchObject([{ event: 'Tool.CreateFile.Executed', callId: '1', success: true }]);
-    });
+  it('reports and uploads a file that was written before a crash, without writing it again', async () => {
+    await fixture.journal.receive(createOf('1', { path: 'a.txt', content: 'x' }));
+    await fixture.journal.start('1', allow);
+    // The file is written, and the client is killed before the journal has the result.
+    await recover();
+    [fixture.executed, fixture.uploads] = [[], []];
+    await restart();
+    expect(fixture.journal.get('1')).toMatchObject({ settled: { result: { success: true, created: true } } });
+    expect(resultOf(await recover())).toMatchObject({ success: true, created: true });
+    expect(fixture.uploads).toMatchObject([{ callId: '1', content: Buffer.from('x'), baseSha256: null }]);
+    expect(fixture.executed).toMatchObject([
+      { event: 'Tool.CreateFile.Executed', callId: '1', success: true },
+    ]);
   });
 });

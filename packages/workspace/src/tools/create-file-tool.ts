@@ -22,7 +22,7 @@ import {
   sha256ToReplace,
   type CreateFilePreview,
 } from '../create-file/preview-create-file.js';
-import { locateOnDisk } from '../create-file/place-plan.js';
+import { locateOnDisk } from '../create-file/locate-on-disk.js';
 import { recoverCreateFile } from '../create-file/recover-create-file.js';
 import { MAX_PATH_CHARS } from '../disk/relative-path.js';
 import { removeTempFiles } from '../disk/temp-files.js';
@@ -31,18 +31,18 @@ import { docPathOf } from '../disk/located-path.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
 import { ignoreNote } from '../visible/ignore-note.js';
-import { inStep } from './in-step.js';
-import { InOrder } from './in-order.js';
+import { writeInSync } from './write-in-sync.js';
+import { KeyedQueue } from './keyed-queue.js';
 import { uploadBuffer } from './upload-buffer.js';
-import { remembering, uploadWritten } from './upload-written.js';
+import { recordIntents, uploadWritten } from './upload-written.js';
 
-/** Longest time; the file is there, and its result must not come late for the sake of a copy. */
+/** Longest upload in ms. The file is already written, so the upload must not delay the result for longer. */
 const UPLOAD_MS = 15_000;
-/** How often it is asked about one call, where the file that would be replaced changes while the person decides. */
-const MAX_ASKED = 5;
-const CHANGED = 'The file has changed since you decided; this is the change as it is now.';
+/** Most questions about one call, if the file changes while the user decides. */
+const MAX_QUESTIONS = 5;
+const CHANGED = 'The file has changed since you decided; this is what would be done to it now.';
 
-/** The client's log line of an executed create [AUDIT-6]. */
+/** The client's log entry of an executed create [AUDIT-6]. */
 export interface CreateFileExecuted {
   event: 'Tool.CreateFile.Executed';
   sessionId: string;
@@ -59,13 +59,16 @@ export interface CreateFileExecuted {
 }
 
 /**
- * `workspace_create_file` as a RelayClient executes it: look, ask `approver`, write, upload, tell `onExecuted`.
- * A call that cannot succeed (bad path, file exists) is answered without asking anyone. A file that cannot be uploaded is
- * created all the same; `onWarning` is told.
+ * Executes `workspace_create_file` for a RelayClient: check, ask `approver`, write, upload, call `onExecuted`. A call
+ * that cannot succeed (invalid path, existing file) is answered without a question. A failed upload does not fail the
+ * call; it is passed to `onWarning`.
  */
 export class CreateFileTool {
-  /** An LLM that creates a file and then overwrites or patches it means that order, though calls are handled at the same time. */
-  private readonly inOrder: InOrder;
+  /**
+   * Calls are handled concurrently, but a create and a later overwrite or patch of the same file must keep their
+   * order.
+   */
+  private readonly queue: KeyedQueue;
 
   constructor(
     private readonly workspace: PatchContext,
@@ -73,57 +76,57 @@ export class CreateFileTool {
     private readonly onExecuted: (executed: CreateFileExecuted) => void = () => undefined,
     private readonly onWarning: (message: string) => void = () => undefined,
   ) {
-    this.inOrder = InOrder.in(workspace.roots);
+    this.queue = KeyedQueue.of(workspace.roots);
   }
 
-  /** Shows what the call would do, and does it where it is allowed. */
+  /** Shows what the call would do, and executes it if allowed. */
   run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
-    const docPath = askedDocPath(call, this.workspace);
-    return this.inOrder.run([docPath], context.signal, () => this.propose(call, context));
+    const docPath = docPathOfCall(call, this.workspace);
+    return this.queue.run([docPath], context.signal, () => this.propose(call, context));
   }
 
-  /** Looks whether an interrupted create has written its file, and removes the temp file. */
+  /** Finds out whether an interrupted create has written its file, and removes its temp file. */
   async settle(
     _call: ToolCallDelivery,
     { ended, notRun }: SettleContext,
     interrupted: JournalEntry,
   ): Promise<void> {
-    const result = await this.cameTo(interrupted);
+    const result = await this.recoveredResult(interrupted);
     await (result ? ended({ ...result }) : notRun());
     await removeTempFiles(this.workspace, interrupted.intents);
   }
 
-  /** Reports what an interrupted create has come to; makes the file where nothing had happened, as it was approved. */
+  /** Reports the result of an interrupted create, or executes it with its approval if nothing was written. */
   recover(call: ToolCallDelivery, context: CallContext, interrupted: JournalEntry): Promise<ToolOutcome> {
     const { intents, approval } = interrupted;
-    return this.inOrder.run([askedDocPath(call, this.workspace)], context.signal, async () => {
-      const result = await this.cameTo(interrupted);
-      if (!result) return this.execute(call, context, approval, seenIn(interrupted));
+    return this.queue.run([docPathOfCall(call, this.workspace)], context.signal, async () => {
+      const result = await this.recoveredResult(interrupted);
+      if (!result) return this.execute(call, context, approval, seenSha256In(interrupted));
       return this.report(call, context, result, intents, approval);
     });
   }
 
-  /** The result of a create that failed for a reason which nobody foresaw. */
+  /** The result of a create that failed unexpectedly. */
   reportFailure(call: ToolCallDelivery, { state, approval }: JournalEntry): Json {
     const path = shownPath(this.workspace.roots, argumentsOf(call, approval));
-    return this.finish(call, unforeseen(path, state), approval).result;
+    return this.finish(call, unexpectedFailure(path, state), approval).result;
   }
 
   private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
     let edited: JsonObject | null = null;
-    for (let asked = 1; ; asked += 1) {
+    for (let question = 1; ; question += 1) {
       const preview = await previewCreateFile(this.workspace, edited ?? call.arguments);
       if (preview.refusal) return this.finish(call, preview.refusal, null);
-      if (asked === 1) await context.awaitApproval();
+      if (question === 1) await context.awaitApproval();
       const ignored = await ignoreNote(this.workspace, [preview], context.signal);
-      const notes = [...(asked === 1 ? [] : [CHANGED]), ...(ignored === undefined ? [] : [ignored])];
+      const notes = [...(question === 1 ? [] : [CHANGED]), ...(ignored === undefined ? [] : [ignored])];
       const request = requestOf(call, preview, edited, notes);
-      const approval = withEdit(await this.approver.decide(request, context.signal), edited);
+      const approval = includeEdit(await this.approver.decide(request, context.signal), edited);
       if (approval.decision === 'deny') return { result: null, approval };
       const { beforeSha256: seen } = preview;
       const current = await sha256ToReplace(this.workspace, argumentsOf(call, approval));
-      // What changes all the time is not asked about for ever: the write fails where it is still not what was seen.
-      if (current === null || current === seen || asked === MAX_ASKED) {
+      // Questions are limited. If the file keeps changing, the write fails because it is not the approved one.
+      if (current === null || current === seen || question === MAX_QUESTIONS) {
         await context.start(approval, { seen });
         return this.execute(call, context, approval, seen);
       }
@@ -137,8 +140,8 @@ export class CreateFileTool {
     approval: Approval | null,
     seen: string | null,
   ): Promise<ToolOutcome> {
-    const log = remembering(context.writeLog);
-    return inStep(this.workspace, [askedDocPath(call, this.workspace)], context.signal, async () => {
+    const log = recordIntents(context.writeLog);
+    return writeInSync(this.workspace, [docPathOfCall(call, this.workspace)], context.signal, async () => {
       const result = await executeCreateFile(this.workspace, argumentsOf(call, approval), log, seen);
       if (result.success && log.intents.length === 0)
         await this.uploadBuffer(call, context, result, approval, seen);
@@ -146,7 +149,7 @@ export class CreateFileTool {
     });
   }
 
-  /** What was written into the editor, and not on the disk. */
+  /** The new text is in the editor, not on the disk. */
   private async uploadBuffer(
     call: ToolCallDelivery,
     context: CallContext,
@@ -157,7 +160,7 @@ export class CreateFileTool {
     const { roots, ledger } = this.workspace;
     const asked = roots.locate((argumentsOf(call, approval) as { path: string }).path);
     const located = await locateOnDisk(this.workspace, asked).catch(() => null);
-    // What was typed and never saved is in no version, as what was never sent.
+    // Unsaved text is in no version, so it cannot be the base.
     const changed = { located, filePatchId: null, originalSha256: ledger ? null : seen, newSha256: hash };
     const upload = await uploadBuffer(this.workspace, call.callId, changed, context, UPLOAD_MS);
     if ('fault' in upload) this.onWarning(`${path}: ${upload.fault}`);
@@ -177,8 +180,8 @@ export class CreateFileTool {
     return outcome;
   }
 
-  /** What an interrupted call has come to; null where it is certain that nothing happened. */
-  private async cameTo(interrupted: JournalEntry): Promise<CreateFileResult | null> {
+  /** The result of an interrupted call; null if it certainly did nothing. */
+  private async recoveredResult(interrupted: JournalEntry): Promise<CreateFileResult | null> {
     if (interrupted.settled) return interrupted.settled.result as unknown as CreateFileResult;
     const recovery = await recoverCreateFile(this.workspace, interrupted);
     return recovery.outcome === 'not_written' ? null : recovery.result;
@@ -190,13 +193,13 @@ export class CreateFileTool {
   }
 }
 
-/** The docPath that the call is about; of a path that is none something like it. */
-function askedDocPath({ arguments: { path } }: ToolCallDelivery, { roots }: WorkspaceContext): string {
+/** The docPath of the call; an approximation for an invalid path. */
+function docPathOfCall({ arguments: { path } }: ToolCallDelivery, { roots }: WorkspaceContext): string {
   const given = typeof path === 'string' ? path : '';
   try {
     return docPathOf(roots.locate(given));
   } catch {
-    // Bounded first: what folds it takes longer than it is long.
+    // Truncated first, because folding takes more than linear time.
     return foldCase(given.slice(0, MAX_PATH_CHARS));
   }
 }
@@ -218,18 +221,18 @@ function requestOf(
   };
 }
 
-/** An edit that was made before the person was asked again is a part of what they say now. */
-function withEdit(approval: Approval, edited: JsonObject | null): Approval {
+/** An edit from before a repeated question stays part of the approval. */
+function includeEdit(approval: Approval, edited: JsonObject | null): Approval {
   if (edited === null || approval.decision === 'deny' || approval.editedArguments) return approval;
   return { ...approval, decision: 'edit', editedArguments: edited };
 }
 
-/** sha256 of the file that an approval was about; null where there was none. */
-function seenIn({ basis }: JournalEntry): string | null {
+/** sha256 of the file that was approved for replacement; null if there was none. */
+function seenSha256In({ basis }: JournalEntry): string | null {
   return (basis as { seen: string | null } | null)?.seen ?? null;
 }
 
-function unforeseen(path: ShownPath, state: JournalEntry['state']): CreateFileResult {
+function unexpectedFailure(path: ShownPath, state: JournalEntry['state']): CreateFileResult {
   const rest = state === 'running' ? 'look at the file before you try again.' : 'nothing was written.';
   return failedCreate(path, 'UnhandledException', `An unexpected error; ${rest}`);
 }

@@ -12,25 +12,25 @@ import {
 import { fileExists } from '../disk/workspace-fault.js';
 import { docPathOf } from '../disk/located-path.js';
 import type { TextWorkspace } from './text-holder.js';
-import { send } from './send-file.js';
+import { sendFile } from './send-file.js';
 
 const UPLOAD_MS = 30_000;
 
-/** A create that may be made, and the text that it would replace. */
-interface Sound {
+/** A valid create and the text that it would replace. */
+interface CheckedCreate {
   plan: CreateFilePlan;
   before: string | null;
 }
 
-/** `workspace_create_file` where files are texts, not files on a disk. */
+/** `workspace_create_file` for texts in memory. */
 export class CreateTextTool {
   constructor(private readonly workspace: TextWorkspace) {}
 
-  /** Shows the text, and puts it in its place where that is allowed; what can't be made is answered at once. */
+  /** Shows the text and sets it if allowed. A call that cannot succeed is answered at once. */
   async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
-    let shown: Sound;
+    let shown: CheckedCreate;
     try {
-      shown = await this.look(call.arguments);
+      shown = await this.check(call.arguments);
     } catch (error) {
       return { result: { ...failureOf(shownPath(this.workspace, call.arguments), error) } };
     }
@@ -44,7 +44,7 @@ export class CreateTextTool {
     return this.write(call, context, approval, seen);
   }
 
-  /** Goes on where the text is there by now, or what the person saw still is. */
+  /** Succeeds if the text is already set; else sets it if the text that the user saw is unchanged. */
   async recover(
     call: ToolCallDelivery,
     context: CallContext,
@@ -53,7 +53,7 @@ export class CreateTextTool {
     return this.write(call, context, approval, basis as string | null);
   }
 
-  /** The result of a create that failed for a reason which nobody foresaw. */
+  /** The result of a create that failed unexpectedly. */
   reportFailure(call: ToolCallDelivery, { approval }: JournalEntry): Json {
     const path = shownPath(this.workspace, argumentsOf(call, approval));
     return { ...failedCreate(path, 'UnhandledException', 'An unexpected error; look at the file first.') };
@@ -68,21 +68,21 @@ export class CreateTextTool {
     const args = argumentsOf(call, approval);
     let plan: CreateFilePlan;
     try {
-      plan = await this.put(args, seen);
+      plan = await this.setText(args, seen);
     } catch (error) {
       return { result: { ...failureOf(shownPath(this.workspace, args), error) }, approval };
     }
     const { located, bytes: content } = plan;
     const [docPath, hash] = [docPathOf(located), sha256(content)];
     const file = { docPath, path: `/${located.path}`, content, sha256: hash, baseSha256: seen };
-    const upload = await send(undefined, context, { ...file, callId: call.callId }, UPLOAD_MS);
+    const upload = await sendFile(undefined, context, { ...file, callId: call.callId }, UPLOAD_MS);
     if ('fault' in upload) this.workspace.onWarning?.(`${located.path}: ${upload.fault}`);
-    const made = { path: located.asked, docPath, sizeBytes: content.length, sha256: hash };
+    const made = { path: located.requested, docPath, sizeBytes: content.length, sha256: hash };
     return { result: { ...succeededCreate({ ...made, replaced: seen !== null }) }, approval };
   }
 
-  /** @param seen sha256 of what the person was shown in this place; null for nothing */
-  private async put(args: unknown, seen: string | null): Promise<CreateFilePlan> {
+  /** @param seen sha256 of the text that the user was shown; null if there was none */
+  private async setText(args: unknown, seen: string | null): Promise<CreateFilePlan> {
     const { texts, maxFileBytes = DEFAULT_MAX_FILE_BYTES } = this.workspace;
     const plan = planCreateFile(this.workspace, args, maxFileBytes);
     const docPath = docPathOf(plan.located);
@@ -93,8 +93,8 @@ export class CreateTextTool {
     return plan;
   }
 
-  /** @throws WorkspaceFault for what cannot be made. */
-  private async look(args: unknown): Promise<Sound> {
+  /** @throws WorkspaceFault if the create cannot succeed. */
+  private async check(args: unknown): Promise<CheckedCreate> {
     const { texts, maxFileBytes = DEFAULT_MAX_FILE_BYTES } = this.workspace;
     const plan = planCreateFile(this.workspace, args, maxFileBytes);
     const before = (await texts.get(docPathOf(plan.located))) ?? null;

@@ -1,9 +1,9 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import type { OpenBuffers } from '../write-patch/open-buffers.js';
 
-/** An editor with unsaved texts, by docPath, which it lets be replaced. */
+/** An editor with unsaved texts by docPath, which can be replaced. */
 export class FakeEditor implements OpenBuffers {
-  /** Is told of each replacement before it happens; may refuse it. */
+  /** Called before each replacement, which it may reject. */
   refuses: (docPath: string, text: string) => boolean = () => false;
 
   constructor(readonly texts: Map<string, string>) {}

@@ -3,16 +3,17 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallContext } from '@patchbay/client/relay';
-import type { JsonObject, ToolCallDelivery } from '@patchbay/protocol';
 import type { ApprovalRequest } from '../approval/approver.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { CreateFileTool } from './create-file-tool.js';
-import { batchOf, callOf, Person } from './write-patch-tool.sample.js';
+import { createOf } from './create-file-tool.sample.js';
+import { Person } from './tool-fixture.sample.js';
+import { batchOf, callOf } from './write-patch-tool.sample.js';
 import { WritePatchTool } from './write-patch-tool.js';
 
 const OLD = 'out/\n*.log\n';
 
-describe('a changed .gitignore, before it is approved', () => {
+describe('the question about a changed .gitignore', () => {
   let folder: string;
   const person = new Person();
   beforeEach(() => {
@@ -36,18 +37,17 @@ describe('a changed .gitignore, before it is approved', () => {
     return person.asked[0]!;
   };
   const create = (path: string, content: string): Promise<ApprovalRequest> => {
-    const args: JsonObject = { path, content, overwrite: true };
-    const call: ToolCallDelivery = { ...callOf('1', null), name: 'workspace_create_file', arguments: args };
+    const call = createOf('1', { path, content, overwrite: true });
     return asked((roots) => new CreateFileTool({ roots }, person).run(call, context));
   };
 
-  it('is shown with the number and the first names of the files that would be sent from then on', async () => {
+  it('names the number and the first of the files that would be sent', async () => {
     const { note } = await create('.gitignore', '*.log\n');
     const first = Array.from({ length: 10 }, (_, at) => `Proj/out/${at + 10}`).join(', ');
     expect(note).toBe(`12 files that are ignored now would be sent from then on: ${first} and 2 more.`);
   });
 
-  it('is shown so where a patch changes it, too', async () => {
+  it('names them for a patch, too', async () => {
     const changes = [{ operation: 'delete', startLine: 2, endLine: 2, expectedOriginalLines: ['*.log'] }];
     const batch = batchOf([{ docPath: 'proj/.gitignore', original: OLD, changes }]);
     const { note } = await asked((roots) =>
@@ -56,7 +56,7 @@ describe('a changed .gitignore, before it is approved', () => {
     expect(note).toBe('1 file that is ignored now would be sent from then on: Proj/a.log.');
   });
 
-  it('has no such note where nothing comes out, and neither has another file', async () => {
+  it('has no note if no file would be sent, or for another file', async () => {
     expect((await create('.gitignore', `${OLD}more/\n`)).note).toBeUndefined();
     person.asked.length = 0;
     expect((await create('gitignore', '')).note).toBeUndefined();

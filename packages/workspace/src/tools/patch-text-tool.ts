@@ -7,33 +7,36 @@ import { bytesOf } from '../disk/utf8.js';
 import { batchOf } from '../write-patch/batch-of.js';
 import { type AppliedBatch, applyRest, type PatchedFileText } from '../write-patch/apply-batch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
-import { decided, selectBatch } from '../write-patch/patch-selection.js';
+import { denyIfAllRejected, selectBatch } from '../write-patch/patch-selection.js';
 import { allRefused, toJson } from '../write-patch/write-patch-result.js';
 import type { TextWorkspace } from './text-holder.js';
-import { send, uploaded } from './send-file.js';
+import { sendFile, withUpload } from './send-file.js';
 
-/** What is journaled before the texts are set: what each is to be, by filePatchId. */
+/** Journaled before texts are set: the sha256 of each new text, by filePatchId. */
 interface Basis {
   results: Record<string, string>;
 }
 
-/** Texts that were set before a kill, by filePatchId. */
+/** Texts that were set before a crash, by filePatchId. */
 type Written = ReadonlyMap<string, PatchedFileText>;
 
 const UPLOAD_MS = 45_000;
 
-/** `workspace_write_patch` on texts that are no files on a disk. */
+/** `workspace_write_patch` for texts in memory. */
 export class PatchTextTool {
   constructor(private readonly workspace: TextWorkspace) {}
 
-  /** Shows what the batch would do, and does what is allowed of it; one that cannot be applied is answered at once. */
+  /**
+   * Shows what the batch would do, and applies the allowed changes. A batch that cannot be applied is answered at
+   * once.
+   */
   async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
     const batch = batchOf(call);
     const proposal = await this.applied(batch);
     if (!proposal.result.success) return { result: toJson(proposal.result) };
     await context.awaitApproval();
     const request = requestOf(call, batch, proposal.files);
-    const approval = decided(batch, await this.workspace.approver.decide(request, context.signal));
+    const approval = denyIfAllRejected(batch, await this.workspace.approver.decide(request, context.signal));
     if (approval.decision === 'deny') return { result: null, approval };
     const { files } = await this.applied(batch, approval);
     const results = Object.fromEntries(files.map(({ filePatchId, sha256 }) => [filePatchId, sha256]));
@@ -41,7 +44,7 @@ export class PatchTextTool {
     return this.write(call, context, approval);
   }
 
-  /** Goes on with the texts that do not hold yet what the batch makes of them; where one holds another, nobody can tell. */
+  /** Applies the batch to the texts that were not set yet. Fails if a text is neither the original nor the result. */
   async recover(
     call: ToolCallDelivery,
     context: CallContext,
@@ -62,7 +65,7 @@ export class PatchTextTool {
     return this.write(call, context, approval, written);
   }
 
-  /** The result of a batch that failed for a reason which nobody foresaw. */
+  /** The result of a batch that failed unexpectedly. */
   reportFailure(call: ToolCallDelivery, { approval }: JournalEntry): Json {
     const message = 'An unexpected error; look at the files before you try again.';
     const fault = new PatchFileFault('UnhandledException', message);
@@ -75,7 +78,7 @@ export class PatchTextTool {
     approval: Approval | null,
     written: Written = new Map(),
   ): Promise<ToolOutcome> {
-    // What stands there now counts: the person may have taken an hour, and typed meanwhile.
+    // Uses the current texts: the user may have typed while the question was open.
     const { result, files } = await this.applied(batchOf(call), approval, written);
     await this.setAll(files.filter(({ filePatchId }) => !written.has(filePatchId)));
     return { result: toJson(await this.upload(call, context, result, files)), approval };
@@ -92,7 +95,6 @@ export class PatchTextTool {
     return applyRest(batch, held, written, { approval, ...(maxFileBytes && { maxFileBytes }) });
   }
 
-  /** All texts, or none. */
   private async setAll(files: readonly PatchedFileText[]): Promise<void> {
     const { texts } = this.workspace;
     const done: PatchedFileText[] = [];
@@ -125,7 +127,7 @@ export class PatchTextTool {
       const { docPath, text, sha256, originalSha256: baseSha256, filePatchId } = patched;
       const put = { docPath, path: `/${docPath}`, content: bytesOf(text), sha256, baseSha256 };
       const left = Math.max(0, until - Date.now());
-      sent.push(uploaded(file, await send(undefined, context, { ...put, callId, filePatchId }, left)));
+      sent.push(withUpload(file, await sendFile(undefined, context, { ...put, callId, filePatchId }, left)));
     }
     return { ...result, files: sent };
   }

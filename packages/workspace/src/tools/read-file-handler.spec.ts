@@ -8,7 +8,7 @@ import { SecretFiles } from '../disk/secret-files.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { clientFileReader, type ReadContext } from './read-file-handler.js';
 
-describe('what a client gives of its folders', () => {
+describe('a read by the server', () => {
   let base: string;
   beforeEach(async () => {
     base = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-reads-')));
@@ -28,12 +28,16 @@ describe('what a client gives of its folders', () => {
     const roots = await WorkspaceRoots.open([{ directory: join(base, 'Proj') }]);
     return clientFileReader({ roots, ...context })({ docPath, maxBytes });
   };
+  const openWith = (text: string, isDirty: boolean) => ({
+    isDirty: () => isDirty,
+    read: () => Promise.resolve({ bytes: Buffer.from(text), isDirty }),
+  });
   const code = async (...args: Parameters<typeof read>): Promise<string> => {
     const answer = await read(...args);
     return answer.ok ? 'given' : answer.error.code;
   };
 
-  it('is the file on the disk, whatever the case of its name', async () => {
+  it('returns the file on disk, in any case of its name', async () => {
     await put('Proj/Src/X.ts', 'disk\n');
     expect(await read('proj/src/x.ts')).toEqual({
       ...{ ok: true, content: Buffer.from('disk\n'), sha256: sha256('disk\n'), isDirty: false },
@@ -41,12 +45,9 @@ describe('what a client gives of its folders', () => {
     });
   });
 
-  it('is what the editor has open, before the disk, and a file that was never saved', async () => {
+  it('returns the unsaved text of an open file, also of one that was never saved', async () => {
     await put('Proj/a.ts', 'disk\n');
-    const buffers = {
-      isDirty: () => true,
-      read: () => Promise.resolve({ bytes: Buffer.from('open\n'), isDirty: true }),
-    };
+    const buffers = openWith('open\n', true);
     for (const docPath of ['proj/a.ts', 'proj/new.ts']) {
       expect(await read(docPath, { buffers })).toMatchObject({
         ...{ content: Buffer.from('open\n'), sha256: sha256('open\n'), isDirty: true, source: 'active' },
@@ -56,26 +57,23 @@ describe('what a client gives of its folders', () => {
     expect(await code('proj/a.ts', { buffers }, 4)).toBe('TOO_LARGE');
   });
 
-  it('is the disk where what is open has no unsaved changes, whatever bytes the editor makes of it', async () => {
+  it("returns the disk's bytes if the open file has no unsaved changes", async () => {
     await put('Proj/a.ts', 'disk\r\n');
-    const buffers = {
-      isDirty: () => false,
-      read: () => Promise.resolve({ bytes: Buffer.from('disk\n'), isDirty: false }),
-    };
+    const buffers = openWith('disk\n', false);
     expect(await read('proj/a.ts', { buffers })).toMatchObject({
       ...{ content: Buffer.from('disk\r\n'), sha256: sha256('disk\r\n'), isDirty: false, source: 'disk' },
     });
     expect(await code('proj/gone.ts', { buffers })).toBe('NOT_FOUND');
   });
 
-  it('is nothing outside of its roots', async () => {
+  it('is rejected outside of the roots', async () => {
     await put('Other/a.ts', 'x');
     expect(await code('other/a.ts')).toBe('FORBIDDEN');
     expect(await code('proj')).toBe('FORBIDDEN');
     expect(await code('proj/../other/a.ts')).toBe('FORBIDDEN');
   });
 
-  it('is nothing that push leaves out, unless the editor allows it [RELAY-25]', async () => {
+  it('is rejected for files that a push leaves out, unless the editor allows them [RELAY-25]', async () => {
     await put('Proj/.env', 'secret');
     await put('Proj/build/deep/x.js', 'x');
     await put('Proj/sub/.gitignore', 'local.*\n');
@@ -90,14 +88,11 @@ describe('what a client gives of its folders', () => {
     expect(await code('proj/.git/config', { allows: () => true })).toBe('FORBIDDEN');
   });
 
-  it('is no file that may hold secrets, ignored or in step or open, unless it was asked for [RELAY-25]', async () => {
+  it('is rejected for files that may hold secrets, synced or open, unless they were included [RELAY-25]', async () => {
     await put('Proj/sub/.env.local', 'secret');
     await put('Proj/sub/.env.example', 'template');
     const ledger = { baseOf: () => sha256('secret') } as unknown as FolderLedger;
-    const buffers = {
-      isDirty: () => true,
-      read: () => Promise.resolve({ bytes: Buffer.from('open\n'), isDirty: true }),
-    };
+    const buffers = openWith('open\n', true);
     const docPath = 'proj/sub/.env.local';
     for (const context of [{}, { ledger }, { buffers }])
       expect(await code(docPath, context)).toBe('FORBIDDEN');
@@ -106,7 +101,7 @@ describe('what a client gives of its folders', () => {
     expect(await code('proj/sub/.env.example')).toBe('given');
   });
 
-  it('is nothing that a link leads to [RELAY-25]', async () => {
+  it('is rejected behind a link [RELAY-25]', async () => {
     await put('secret.txt', 'secret');
     await put('Elsewhere/a.txt', 'secret');
     await symlink(join(base, 'secret.txt'), join(base, 'Proj/link.txt'));
@@ -115,7 +110,7 @@ describe('what a client gives of its folders', () => {
     expect(await code('proj/folder/a.txt')).toBe('FORBIDDEN');
   });
 
-  it('is no guess between two files that differ by case', async () => {
+  it('is rejected if two files differ by case', async () => {
     await put('Proj/a.ts', 'x');
     await put('Proj/A.ts', 'y');
     const answer = await read('proj/a.ts');
@@ -123,7 +118,7 @@ describe('what a client gives of its folders', () => {
     expect(JSON.stringify(answer)).toContain('differ only by case');
   });
 
-  it('says what is missing, and what is too large for either side', async () => {
+  it('is rejected for missing files, and for files above the limit of either side', async () => {
     await put('Proj/a.ts', '123456');
     expect(await code('proj/missing.ts')).toBe('NOT_FOUND');
     expect(await code('proj/missing/a.ts')).toBe('NOT_FOUND');

@@ -16,13 +16,12 @@ import { DocPathFinder } from '../write-patch/doc-path-finder.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import { notFound, PatchFileFault } from '../write-patch/patch-file-fault.js';
 
-/** What may be read of this client, and where it is. */
+/** The files that this client may give to a model. */
 export interface ReadContext extends PatchContext {
-  /** Whether a file may be read although push would leave it out, or keep it out; none may where it is not given. */
+  /** Whether a file may be read although a push would leave it out; none may if undefined. */
   allows?(docPath: string): boolean | Promise<boolean>;
 }
 
-/** Why a file is not given. */
 class ReadRefusal extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -33,8 +32,8 @@ class ReadRefusal extends Error {
 }
 
 /**
- * The `readFile` of a RelayClient: gives files below the roots, from unsaved buffers or else from the disk, without
- * following links; what push leaves out, or keeps out as a secret, is refused [RELAY-25].
+ * The `readFile` of a RelayClient. Reads files below the roots from unsaved buffers or the disk, without following
+ * links. Files that a push leaves out, such as secrets, are refused [RELAY-25].
  */
 export function clientFileReader(context: ReadContext): (read: FileRead) => Promise<Ack<FileReadAnswer>> {
   return async (read) => {
@@ -55,10 +54,11 @@ async function readOne(context: ReadContext, { docPath, maxBytes }: FileRead): P
   refuseOutside(context, docPath);
   await refuseHidden(context, docPath);
   const open = (await context.buffers?.read?.(docPath)) ?? null;
-  // Where nothing is unsaved the disk speaks: an editor may hold other bytes of it, as one that normalises line endings.
+  // Without unsaved changes the disk is authoritative: an editor's bytes may differ, for example by normalized line
+  // endings.
   const buffer = open?.isDirty ? open : null;
   const located = await locate(context, docPath).catch((error: unknown) => {
-    // A buffer may be of a file that was never saved.
+    // The buffer's file may never have been saved.
     if (buffer !== null && error instanceof PatchFileFault && error.code === 'NOT_FOUND') return null;
     throw error;
   });
@@ -74,7 +74,7 @@ function refuseOutside({ roots }: ReadContext, docPath: string): void {
   throw new ReadRefusal('FORBIDDEN', 'The file lies in no folder that this client has connected.');
 }
 
-/** Before anything is read, and whether there is such a file or not. */
+/** Runs before any read, so that the answer does not depend on whether the file exists. */
 async function refuseHidden(context: ReadContext, docPath: string): Promise<void> {
   const hidden = (await hiddenForCall(context, [docPath])).get(docPath);
   if (!hidden || (await context.allows?.(docPath)) === true) return;
@@ -110,7 +110,7 @@ function tooLarge(maxBytes: number): ReadRefusal {
   return new ReadRefusal('TOO_LARGE', `The file has more than ${maxBytes} bytes.`);
 }
 
-/** What was not foreseen is refused without its details, which may name places outside of the roots. */
+/** Unexpected errors are reported without details, which may name paths outside of the roots. */
 function refusalOf(error: unknown): { code: ErrorCode; message: string } {
   if (error instanceof ReadRefusal) return error;
   if (error instanceof PatchFileFault) return { code: codeOf(error), message: error.message };

@@ -2,14 +2,14 @@ import type { Ack, FilePut, FilePutAnswer, PatchFileResult } from '@patchbay/pro
 import type { CallContext } from '@patchbay/client/relay';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 
-/** The version that an upload became, or in a sentence why it became none. */
+/** The version that an upload created, or a sentence about why it did not. */
 export type Upload = { versionId: string; path: string } | { fault: string };
 
 /**
- * Sends a file back to the server. Its base is what the folder last had in common with the Cloud; where nothing is
- * known of that, what the file says: what the call has replaced.
+ * Uploads a file. Its base is the folder's last common version with the Cloud; if unknown, the content that the call
+ * has replaced.
  */
-export async function send(
+export async function sendFile(
   ledger: FolderLedger | undefined,
   context: Pick<CallContext, 'putFile'>,
   file: FilePut,
@@ -17,7 +17,7 @@ export async function send(
 ): Promise<Upload> {
   const { docPath, sha256 } = file;
   const baseSha256 = ledger?.baseOf(docPath) ?? file.baseSha256;
-  await ledger?.sending(docPath, sha256);
+  await ledger?.noteSending(docPath, sha256);
   const path = ledger?.cloudPathOf(file.path) ?? file.path;
   const exactly = { ...file, path, baseSha256, ...(ledger && { isExact: true }) };
   const answer = await context.putFile(exactly, timeoutMs);
@@ -28,8 +28,8 @@ function faultOf({ error: { code, message } }: Extract<Ack<FilePutAnswer>, { ok:
   return `It did not become the new Cloud file (${code}): ${message}`;
 }
 
-/** What is said of an applied file once it was sent. */
-export function uploaded(file: PatchFileResult, upload: Upload): PatchFileResult {
+/** Adds the outcome of the upload to the result of an applied file. */
+export function withUpload(file: PatchFileResult, upload: Upload): PatchFileResult {
   if ('versionId' in upload) return { ...file, versionId: upload.versionId };
   return { ...file, message: [file.message ?? 'Written.', upload.fault].join(' ') };
 }

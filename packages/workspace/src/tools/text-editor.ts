@@ -10,12 +10,12 @@ import { CreateTextTool } from './create-text-tool.js';
 import { PatchTextTool } from './patch-text-tool.js';
 import type { TextEditorOptions, TextHolder, TextWorkspace } from './text-holder.js';
 
-/** What a RelayClient needs to know of an editor. */
+/** The options of a RelayClient for an editor. */
 export type TextEditor = Required<Pick<RelayClientOptions, 'roots' | 'tools' | 'readFile' | 'activeFiles'>>;
 
 /**
- * Everything that makes a RelayClient an editor without a disk: creates and patches are shown, applied to the texts and
- * uploaded, the model reads the texts, and each session is told which are open.
+ * Makes a RelayClient an editor without a disk. Creates and patches are shown, applied to the texts and uploaded. The
+ * model reads the texts, and each session receives the list of open files.
  *
  * ```ts
  * const relay = new RelayClient({
@@ -66,7 +66,7 @@ function refused(code: 'NOT_FOUND' | 'TOO_LARGE', message: string) {
   return { ok: false, error: { code, message } } as const;
 }
 
-/** As WorkspaceRoots has it for one root. */
+/** The rules of WorkspaceRoots for a single root. */
 function locateIn(name: string, path: string): LocatedPath {
   const isRoot = (first: string) => foldCase(first) === foldCase(name);
   const components = splitRelativePath(path, isRoot);
@@ -80,6 +80,6 @@ function locateIn(name: string, path: string): LocatedPath {
     root: { name, directory: '' },
     segments,
     path: whole,
-    asked: isNamed ? whole : segments.join('/'),
+    requested: isNamed ? whole : segments.join('/'),
   };
 }

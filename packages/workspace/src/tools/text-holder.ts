@@ -1,35 +1,35 @@
 import type { Approver } from '../approval/approver.js';
 import type { LocatedPath } from '../disk/located-path.js';
 
-/** Whatever holds texts by their docPath: a Map does, or an editor's buffers. */
+/** Stores texts by docPath, such as a Map or an editor's buffers. */
 export interface TextHolder {
-  /** The text as it would be saved; nothing where there is no such file. */
+  /** The text as it would be saved; null or undefined if the file does not exist. */
   get(docPath: string): string | null | undefined | Promise<string | null | undefined>;
   /**
-   * Puts a text in its place; what it returns is waited for. `path` is how a new file is spelt, `<name>/<path below it>`; of
-   * a patch it is the docPath. Where it throws, the texts of the patch that were set before are set back, and the call fails.
+   * Sets a text; a returned promise is awaited. `path` is the spelling for a new file, `<name>/<path below it>`; for a
+   * patch it is the docPath. If it throws, the texts that the patch has already set are restored, and the call fails.
    */
   set(docPath: string, text: string, path: string): unknown;
-  /** All docPaths that are open, each told to the model as an Active File; left out: none is. */
+  /** All open docPaths. The model sees each as an Active File; none if undefined. */
   keys?(): Iterable<string>;
 }
 
-/** An editor whose files are texts, not files on a disk. */
+/** An editor whose files are texts in memory. */
 export interface TextEditorOptions {
-  /** What its one folder is called: every path begins with it. One component of a path, of at most 255 bytes. */
+  /** The name of its only folder, the first component of each path. At most 255 bytes. */
   name: string;
-  /** A UUID that stays the same for this folder: another folder of the same name is refused with CONFLICT. */
+  /** A UUID that identifies this folder permanently. Another folder with the same name is rejected with CONFLICT. */
   rootId: string;
   texts: TextHolder;
-  /** Asked before anything is changed. */
+  /** Asked before each change. */
   approver: Approver;
-  /** Most bytes that a file may have; default 8 MiB. */
+  /** Largest file in bytes; default 8 MiB. */
   maxFileBytes?: number;
-  /** Told what went wrong beside a call, such as an upload. */
+  /** Called with problems that do not fail a call, such as a failed upload. */
   onWarning?: (message: string) => void;
 }
 
-/** Where the tools find texts, and what a path means to them. */
+/** The texts of the tools, and how paths resolve. */
 export interface TextWorkspace extends TextEditorOptions {
   locate(path: string): LocatedPath;
 }

@@ -4,16 +4,16 @@ import { realFileSystem } from '../disk/file-system.js';
 import { DocPathFinder } from '../write-patch/doc-path-finder.js';
 import type { PatchContext } from '../write-patch/execute-write-patch.js';
 import { uploadBuffer } from './upload-buffer.js';
-import { uploaded } from './send-file.js';
+import { withUpload } from './send-file.js';
 import { uploadWritten } from './upload-written.js';
 
-/** Longest time for all files of a batch, well within the time that a call may run. */
+/** Longest time in ms for all files of a batch, well below the deadline of a running call. */
 const UPLOAD_MS = 45_000;
 
 /**
- * Sends the files that a batch has changed back to the server. What cannot be sent stays applied, and says so.
- * @param intents where they are; those that were patched in their buffers, and are not saved since, are read there
- * @returns the result with the versions that they became
+ * Uploads the files that a batch has changed. A file whose upload fails stays applied, and its message says so.
+ * @param intents where the files are; files that were patched in their buffers and are still unsaved are read there
+ * @returns the result with the created versions
  */
 export async function uploadPatched(
   workspace: PatchContext,
@@ -30,12 +30,14 @@ export async function uploadPatched(
     const intent = byId.get(file.filePatchId);
     if (file.status !== 'applied') files.push(file);
     else if (intent && !(intent.inBuffer && (await workspace.buffers?.isDirty(file.docPath))))
-      files.push(uploaded(file, await uploadWritten(workspace, callId, intent, context, left)));
+      files.push(withUpload(file, await uploadWritten(workspace, callId, intent, context, left)));
     else {
       const located = await new DocPathFinder(workspace.fs ?? realFileSystem, workspace.roots)
         .find(file.docPath)
         .catch(() => null);
-      files.push(uploaded(file, await uploadBuffer(workspace, callId, { ...file, located }, context, left)));
+      files.push(
+        withUpload(file, await uploadBuffer(workspace, callId, { ...file, located }, context, left)),
+      );
     }
   }
   return { ...result, files };

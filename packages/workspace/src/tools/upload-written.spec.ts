@@ -7,7 +7,7 @@ import type { FilePut } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FolderLedger } from '../disk/folder-ledger.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { send } from './send-file.js';
+import { sendFile } from './send-file.js';
 import { uploadWritten } from './upload-written.js';
 
 const file: FilePut = {
@@ -20,7 +20,7 @@ const file: FilePut = {
   },
 };
 
-describe('a file that a call has written', () => {
+describe('the upload of a written file', () => {
   const sent: FilePut[] = [];
   const steps: string[] = [];
   const context = {
@@ -32,27 +32,27 @@ describe('a file that a call has written', () => {
   };
   beforeEach(() => [sent, steps].forEach((list) => list.splice(0)));
 
-  it('takes the place of that version alone which its folder last had', async () => {
+  it('is based on the last common version of its folder', async () => {
     const ledger = {
       baseOf: () => 'common',
       cloudPathOf: () => '/Repo/In the Cloud',
-      sending: async (docPath: string, sha256: string) => {
+      noteSending: async (docPath: string, sha256: string) => {
         await new Promise(setImmediate);
         steps.push(`${docPath} ${sha256}`);
       },
     } as unknown as FolderLedger;
-    await send(ledger, context, file, 100);
+    await sendFile(ledger, context, file, 100);
     expect(sent).toEqual([{ ...file, path: '/Repo/In the Cloud', baseSha256: 'common', isExact: true }]);
-    // It is noted first, so that a client that dies knows its own text when it meets it again.
+    // Recorded first, so that a restarted client recognizes its own text.
     expect(steps).toEqual(['repo/a new', 'put']);
   });
 
-  it('is based on what the call has replaced, where nothing keeps the folder in step', async () => {
-    await send(undefined, context, file, 100);
+  it('is based on the replaced content if the folder is not synced', async () => {
+    await sendFile(undefined, context, file, 100);
     expect(sent).toEqual([file]);
   });
 
-  describe('at a place that git ignores [RELAY-25]', () => {
+  describe('to a path that git ignores [RELAY-25]', () => {
     let directory: string;
     beforeEach(async () => {
       directory = await realpath(await mkdtemp(join(tmpdir(), 'patchbay-upload-')));
@@ -79,10 +79,10 @@ describe('a file that a call has written', () => {
       return uploadWritten({ roots }, 'call', intent, context, 100);
     };
 
-    it('stays where it is, whether a call has made or patched it', async () => {
+    it('is skipped for creates and patches', async () => {
       for (const patch of [undefined, { filePatchId: 'f', backupName: 'b' }]) {
         expect(await upload(patch)).toEqual({
-          fault: 'It was not uploaded: it is now left out of the Cloud.',
+          fault: 'It was not uploaded: it is left out of the Cloud now.',
         });
       }
       expect(sent).toEqual([]);

@@ -1,16 +1,16 @@
 import { basename } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import { FakeEditor } from './fake-editor.sample.js';
-import { batchOf, callOf, insert, resultOf, ToolScene, untouched } from './write-patch-tool.sample.js';
+import { batchOf, callOf, insert, resultOf, PatchFixture, untouched } from './write-patch-tool.sample.js';
 
-describe('a patch of files that are open and not saved', () => {
-  const scene = new ToolScene();
-  const { tool, run, onDisk } = scene;
-  beforeEach(() => scene.open());
-  afterEach(() => scene.close());
+describe('a patch of open files with unsaved changes', () => {
+  const fixture = new PatchFixture();
+  const { tool, run, contents } = fixture;
+  beforeEach(() => fixture.open());
+  afterEach(() => fixture.close());
 
-  const a = () => `${scene.root}/src/a`;
-  const b = () => `${scene.root}/b`;
+  const a = () => `${fixture.root}/src/a`;
+  const b = () => `${fixture.root}/b`;
   const editorOf = (...texts: [string, string][]): FakeEditor => new FakeEditor(new Map(texts));
   const both = () =>
     batchOf([
@@ -20,15 +20,15 @@ describe('a patch of files that are open and not saved', () => {
   const verdicts = (outcome: Awaited<ReturnType<typeof run>>): unknown[] =>
     resultOf(outcome).files.map(({ status, errorCode }) => [status, errorCode]);
 
-  it('is shown to the person, made in the editor, and uploaded, with the disk as it is [PATCH-11]', async () => {
+  it('is shown, applied in the editor and uploaded without changing the disk [PATCH-11]', async () => {
     const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
     const outcome = await run(callOf('1', both()), tool(editor));
-    expect(scene.person.asked[0]!.files).toMatchObject([
-      { path: `${basename(scene.folder)}/Src/A`, before: 'A\n', after: 'A\nend\n' },
-      { path: `${basename(scene.folder)}/b`, before: 'B\n', after: 'top\nB\n' },
+    expect(fixture.person.asked[0]!.files).toMatchObject([
+      { path: `${basename(fixture.folder)}/Src/A`, before: 'A\n', after: 'A\nend\n' },
+      { path: `${basename(fixture.folder)}/b`, before: 'B\n', after: 'top\nB\n' },
     ]);
     expect([...editor.texts.values()]).toEqual(['A\nend\n', 'top\nB\n']);
-    expect(await onDisk()).toEqual(untouched);
+    expect(await contents()).toEqual(untouched);
     expect(resultOf(outcome)).toMatchObject({
       success: true,
       files: [
@@ -36,33 +36,35 @@ describe('a patch of files that are open and not saved', () => {
         { status: 'applied', newSha256: sha256('top\nB\n'), versionId: 'v-b' },
       ],
     });
-    expect(scene.uploads.map(({ path, content }) => [path.split('/').slice(2).join('/'), content])).toEqual([
-      ['Src/A', Buffer.from('A\nend\n')],
-      ['b', Buffer.from('top\nB\n')],
-    ]);
+    expect(fixture.uploads.map(({ path, content }) => [path.split('/').slice(2).join('/'), content])).toEqual(
+      [
+        ['Src/A', Buffer.from('A\nend\n')],
+        ['b', Buffer.from('top\nB\n')],
+      ],
+    );
   });
 
-  it('is held against the buffer, not the disk [PATCH-11]', async () => {
+  it('is checked against the buffer, not the disk [PATCH-11]', async () => {
     const batch = batchOf([{ docPath: a(), original: 'a\n', changes: [insert(1, 'end')] }]);
     const editor = editorOf([a(), 'A\n']);
     expect(verdicts(await run(callOf('1', batch), tool(editor)))).toEqual([['conflict', 'STALE']]);
-    expect(scene.person.asked).toEqual([]);
+    expect(fixture.person.asked).toEqual([]);
     expect([...editor.texts.values()]).toEqual(['A\n']);
   });
 
-  it('changes none of them where the person has typed on in one', async () => {
+  it('changes no file if the user has typed in one', async () => {
     const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
-    scene.person.answer = () => (editor.texts.set(b(), 'B typed\n'), {});
+    fixture.person.answer = () => (editor.texts.set(b(), 'B typed\n'), {});
     const outcome = await run(callOf('1', both()), tool(editor));
     expect(verdicts(outcome)).toEqual([
       ['skipped', null],
       ['conflict', 'STALE'],
     ]);
     expect([...editor.texts.values()]).toEqual(['A\n', 'B typed\n']);
-    expect(scene.uploads).toEqual([]);
+    expect(fixture.uploads).toEqual([]);
   });
 
-  it('is taken back where the editor refuses one, and says where it can’t be [PATCH-11]', async () => {
+  it('is rolled back if the editor rejects one file, and says if that fails [PATCH-11]', async () => {
     const editor = editorOf([a(), 'A\n'], [b(), 'B\n']);
     editor.refuses = (docPath) => docPath === b();
     expect(verdicts(await run(callOf('1', both()), tool(editor)))).toEqual([
@@ -74,11 +76,11 @@ describe('a patch of files that are open and not saved', () => {
     const outcome = await run(callOf('2', both()), tool(editor));
     expect(resultOf(outcome).files[0]).toMatchObject({
       status: 'applied',
-      message: expect.stringContaining('could not be taken back') as string,
+      message: expect.stringContaining('could not be restored') as string,
     });
   });
 
-  it('is refused together with files that are not open, and by an editor that can’t change its buffers', async () => {
+  it('is rejected together with files on disk, and by an editor that cannot change its buffers', async () => {
     const mixed = batchOf([
       { docPath: a(), original: 'A\n', changes: [insert(1, 'end')] },
       { docPath: b(), original: 'b\n', changes: [insert(0, 'top')] },
@@ -93,6 +95,6 @@ describe('a patch of files that are open and not saved', () => {
       ['failed', 'DIRTY_BUFFER'],
       ['failed', 'DIRTY_BUFFER'],
     ]);
-    expect([[...editor.texts.values()], await onDisk()]).toEqual([['A\n'], untouched]);
+    expect([[...editor.texts.values()], await contents()]).toEqual([['A\n'], untouched]);
   });
 });

@@ -5,15 +5,16 @@ import { sha256 } from '@patchbay/protocol/hash';
 
 import { type FileSystem } from '../disk/file-system.js';
 
-import { errno, KilledScene, NAMES, NEW, OLD, statuses } from './write-patch-killed.sample.js';
+import { errno } from '../disk/walked-folder.sample.js';
+import { KilledPatch, NAMES, NEW, OLD, statuses } from './write-patch-killed.sample.js';
 
-describe('a client that was killed while it ran a patch batch', () => {
-  const scene = new KilledScene();
-  const { atEveryMoment, carryOn, contents, real, restart } = scene;
-  beforeEach(() => scene.open());
-  afterEach(() => scene.close());
+describe('a client that was killed during a patch batch', () => {
+  const client = new KilledPatch();
+  const { atEveryMoment, carryOn, contents, real, restart } = client;
+  beforeEach(() => client.open());
+  afterEach(() => client.close());
 
-  it('ends with the whole batch written once, whatever the moment', async () => {
+  it('writes the whole batch once, whatever the moment', async () => {
     await atEveryMoment({}, async (moment) => {
       const journal = await restart();
       const atRestart = await contents();
@@ -23,21 +24,21 @@ describe('a client that was killed while it ran a patch batch', () => {
       expect(statuses(result)).toEqual(['applied', 'rejected', 'applied', 'applied']);
       expect(result.files[3]).toMatchObject({ newSha256: sha256('d\nnew\n') });
       expect(result.files[1]!.changes[0]).toMatchObject({ status: 'rejected' });
-      expect([moment, (await disk.readdir(scene.root)).sort()]).toEqual([moment, NAMES]);
-      expect((await disk.stat(join(scene.root, 'd'))).mode & 0o777).toBe(0o640);
+      expect([moment, (await disk.readdir(client.root)).sort()]).toEqual([moment, NAMES]);
+      expect((await disk.stat(join(client.root, 'd'))).mode & 0o777).toBe(0o640);
     });
   }, 120_000);
 
-  it('ends so without hard links too', async () => {
+  it('writes it once without hard links, too', async () => {
     const link = () => Promise.reject(errno('EPERM'));
     await atEveryMoment({ link }, async (moment) => {
       const result = await carryOn(await restart());
       expect([moment, result.success, await contents()]).toEqual([moment, true, NEW]);
-      expect([moment, (await disk.readdir(scene.root)).sort()]).toEqual([moment, NAMES]);
+      expect([moment, (await disk.readdir(client.root)).sort()]).toEqual([moment, NAMES]);
     });
   }, 120_000);
 
-  it('ends with nothing or all of it written where the last file could not be, whatever the moment', async () => {
+  it('writes all or nothing if the last file fails, whatever the moment', async () => {
     const rename: FileSystem['rename'] = (from, to) =>
       basename(to) === 'd' ? Promise.reject(errno('EIO')) : real.rename(from, to);
     await atEveryMoment({ rename }, async (moment) => {
@@ -49,7 +50,7 @@ describe('a client that was killed while it ran a patch batch', () => {
         expect(statuses(result)).toEqual(['skipped', 'rejected', 'skipped', 'failed']);
         expect(result.files[3]).toMatchObject({ errorCode: 'WriteFailed' });
       }
-      expect([moment, (await disk.readdir(scene.root)).sort()]).toEqual([moment, NAMES]);
+      expect([moment, (await disk.readdir(client.root)).sort()]).toEqual([moment, NAMES]);
     });
   }, 120_000);
 });

@@ -12,18 +12,18 @@ import { batchOf } from '../write-patch/batch-of.js';
 import { editBatch, isEditable } from '../write-patch/edit-batch.js';
 import { executeWritePatch, type PatchContext } from '../write-patch/execute-write-patch.js';
 import { PatchFileFault } from '../write-patch/patch-file-fault.js';
-import { decided, selectBatch } from '../write-patch/patch-selection.js';
+import { denyIfAllRejected, selectBatch } from '../write-patch/patch-selection.js';
 import { previewWritePatch, type PatchedFilePreview } from '../write-patch/preview-write-patch.js';
 import { recoverWritePatch } from '../write-patch/recover-write-patch.js';
 import { allRefused, toJson } from '../write-patch/write-patch-result.js';
 import type { ApprovalRequest, Approver } from '../approval/approver.js';
 import { ignoreNote } from '../visible/ignore-note.js';
-import { inStep } from './in-step.js';
-import { InOrder } from './in-order.js';
+import { writeInSync } from './write-in-sync.js';
+import { KeyedQueue } from './keyed-queue.js';
 import { uploadPatched } from './upload-patched.js';
-import { remembering } from './upload-written.js';
+import { recordIntents } from './upload-written.js';
 
-/** The client's log line of an executed batch [AUDIT-6]. */
+/** The client's log entry of an executed batch [AUDIT-6]. */
 export interface WritePatchExecuted {
   event: 'Tool.WritePatch.Executed';
   sessionId: string;
@@ -32,7 +32,7 @@ export interface WritePatchExecuted {
   toolCallId: string;
   callId: string;
   batchId: string;
-  /** Files of the batch, and how many of them were written. */
+  /** Number of files in the batch and of applied files. */
   files: number;
   applied: number;
   success: boolean;
@@ -41,52 +41,54 @@ export interface WritePatchExecuted {
 }
 
 /**
- * `workspace_write_patch` as a RelayClient executes it: look, ask `approver`, write all files or none, upload them, tell
- * `onExecuted`. A batch that cannot be applied (a file has changed) is answered without asking anyone.
+ * Executes `workspace_write_patch` for a RelayClient: check, ask `approver`, write all files or none, upload them,
+ * call `onExecuted`. A batch that cannot be applied (a file has changed) is answered without a question.
  */
 export class WritePatchTool {
-  /** Calls about one file are looked at one after the other: each is held against what the one before it left. */
-  private readonly inOrder: InOrder;
+  /** Calls for the same file run one after the other, so that each sees the result of the earlier one. */
+  private readonly queue: KeyedQueue;
 
   constructor(
     private readonly workspace: PatchContext,
     private readonly approver: Approver,
     private readonly onExecuted: (executed: WritePatchExecuted) => void = () => undefined,
   ) {
-    this.inOrder = InOrder.in(workspace.roots);
+    this.queue = KeyedQueue.of(workspace.roots);
   }
 
-  /** Shows what the batch would do, and does what is allowed of it. */
+  /** Shows what the batch would do, and applies the allowed changes. */
   async run(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
-    return this.inOrder.run(docPathsOf(call), context.signal, () => this.propose(call, context));
+    return this.queue.run(docPathsOf(call), context.signal, () => this.propose(call, context));
   }
 
-  /** Sees to it that an interrupted batch is written as a whole or not at all, and removes what it left. */
+  /** Completes or rolls back an interrupted batch, and removes its temp files. */
   async settle(
     call: ToolCallDelivery,
     { writeLog, ended, notRun }: SettleContext,
     interrupted: JournalEntry,
   ): Promise<void> {
-    const result = await this.cameTo(call, interrupted, writeLog);
+    const result = await this.recoveredResult(call, interrupted, writeLog);
     await (result ? ended(toJson(result)) : notRun());
     await removeTempFiles(this.workspace, interrupted.intents);
   }
 
-  /** Uploads and reports what an interrupted batch has come to; writes it where nothing had happened, as it was approved. */
+  /**
+   * Uploads and reports the result of an interrupted batch, or executes it with its approval if nothing was written.
+   */
   async recover(
     call: ToolCallDelivery,
     context: CallContext,
     interrupted: JournalEntry,
   ): Promise<ToolOutcome> {
     const { intents, approval } = interrupted;
-    return this.inOrder.run(docPathsOf(call), context.signal, async () => {
-      const result = await this.cameTo(call, interrupted, context.writeLog);
+    return this.queue.run(docPathsOf(call), context.signal, async () => {
+      const result = await this.recoveredResult(call, interrupted, context.writeLog);
       if (!result) return this.execute(call, context, approval);
       return this.report(call, context, result, intents, approval);
     });
   }
 
-  /** The result of a batch that failed for a reason which nobody foresaw: no file of it is said to be applied. */
+  /** The result of a batch that failed unexpectedly; no file counts as applied. */
   reportFailure(call: ToolCallDelivery, { state, approval }: JournalEntry): Json {
     const rest = state === 'running' ? 'look at the files before you try again.' : 'nothing was written.';
     const fault = new PatchFileFault('UnhandledException', `An unexpected error; ${rest}`);
@@ -96,11 +98,11 @@ export class WritePatchTool {
   private async propose(call: ToolCallDelivery, context: CallContext): Promise<ToolOutcome> {
     const batch = batchOf(call);
     const { files, refusal } = await previewWritePatch(this.workspace, batch);
-    if (refusal) return this.refused(call, refusal, null);
+    if (refusal) return this.reportRefusal(call, refusal, null);
     await context.awaitApproval();
     const note = await ignoreNote(this.workspace, files, context.signal);
     const request = { ...requestOf(call, batch, files), ...(note !== undefined && { note }) };
-    const approval = decided(batch, await this.approver.decide(request, context.signal));
+    const approval = denyIfAllRejected(batch, await this.approver.decide(request, context.signal));
     if (approval.decision === 'deny') return { result: null, approval };
     await context.start(approval);
     return this.execute(call, context, approval);
@@ -111,22 +113,22 @@ export class WritePatchTool {
     context: CallContext,
     approval: Approval | null,
   ): Promise<ToolOutcome> {
-    const log = remembering(context.writeLog);
-    const outcome = await inStep(this.workspace, docPathsOf(call), context.signal, async () => {
+    const log = recordIntents(context.writeLog);
+    const outcome = await writeInSync(this.workspace, docPathsOf(call), context.signal, async () => {
       const result = await executeWritePatch(this.workspace, batchOf(call), approval, log);
       return this.report(call, context, result, log.intents, approval);
     });
-    await this.workspace.ledger?.bringUp(docPathsOf(call));
+    await this.workspace.ledger?.uploadChanged(docPathsOf(call));
     return outcome;
   }
 
-  /** Sends what the disk holds of files that are not what the patch was planned on: read once more, it can be planned anew. */
-  private async refused(
+  /** Uploads the current content of the files, so that the model can read it and plan a new patch. */
+  private async reportRefusal(
     call: ToolCallDelivery,
     result: WritePatchResult,
     approval: Approval | null,
   ): Promise<ToolOutcome> {
-    await this.workspace.ledger?.bringUp(docPathsOf(call));
+    await this.workspace.ledger?.uploadChanged(docPathsOf(call));
     return this.finish(call, result, approval);
   }
 
@@ -141,8 +143,8 @@ export class WritePatchTool {
     return this.finish(call, uploaded, approval);
   }
 
-  /** What an interrupted batch has come to, once it is written as a whole or not at all; null where nothing happened. */
-  private async cameTo(
+  /** The result of an interrupted batch after completing or rolling it back; null if it did nothing. */
+  private async recoveredResult(
     call: ToolCallDelivery,
     interrupted: JournalEntry,
     log: WriteLog,

@@ -7,10 +7,13 @@ import { gitRulesOf } from './visible-files.js';
 
 const REPOSITORIES_AT_ONCE = 4;
 
-/** By what a scan judges the entries of a folder; paths are relative to the root. Git is asked per scan, not per file. */
+/**
+ * Decides about the entries of a folder during a scan. Paths are relative to the root. Git is queried per scan, not
+ * per file.
+ */
 export interface FolderRules {
   file(path: string): Hidden | null;
-  /** Which of the folders in it are hidden, and what holds in the others. @throws GitFault */
+  /** Returns, for each subfolder, why it is hidden or the rules that apply in it. @throws GitFault */
   folders(paths: readonly string[]): Promise<Map<string, Hidden | FolderRules>>;
 }
 
@@ -21,7 +24,7 @@ export async function rulesOfRoot(directory: string, signal?: AbortSignal): Prom
   return new PlainRules(directory, IgnoreRules.NONE.within('', `${directory}/.gitignore`), signal);
 }
 
-/** In a work tree, which begins at `prefix`: git has listed it. */
+/** The rules in a work tree that starts at `prefix`. */
 class WorkTreeRules implements FolderRules {
   constructor(
     private readonly git: GitRules,
@@ -40,14 +43,14 @@ class WorkTreeRules implements FolderRules {
     for (const path of paths) {
       const below = this.below(path);
       if (folders.has(below)) judged.set(path, this);
-      // A submodule is listed as if it were a file.
+      // Git lists a submodule like a file.
       else if (repositories.has(below) || files.has(below)) judged.set(path, OTHER_REPOSITORY);
       else open.push(path);
     }
-    // Git lists no folder that has no file to list; a new file in one that is not ignored is to be noticed.
-    const asked = open.map((path) => `${path.slice(this.prefix.length)}/`);
-    const ignored = await this.git.ignored(asked);
-    for (const [at, path] of open.entries()) judged.set(path, ignored.has(asked[at]!) ? GIT_IGNORES : this);
+    // Git does not list folders without listed files, but a new file in such a folder must be found.
+    const queries = open.map((path) => `${path.slice(this.prefix.length)}/`);
+    const ignored = await this.git.ignored(queries);
+    for (const [at, path] of open.entries()) judged.set(path, ignored.has(queries[at]!) ? GIT_IGNORES : this);
     return judged;
   }
 
@@ -56,7 +59,7 @@ class WorkTreeRules implements FolderRules {
   }
 }
 
-/** Outside of any repository. */
+/** The rules outside of any repository. */
 class PlainRules implements FolderRules {
   constructor(
     private readonly root: string,

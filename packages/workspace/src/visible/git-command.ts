@@ -7,7 +7,7 @@ const TIMEOUT_MS = 120_000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 const MAX_ERROR_CHARS = 4_096;
 
-/** No program that the configuration of a repository names is run: no monitor, no hook, no pager, no transport. */
+/** Keeps git from running programs that the repository's configuration names. */
 const SETTINGS = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
@@ -16,7 +16,6 @@ const SETTINGS = [
 ];
 const OPTIONS = ['--no-pager', '--no-optional-locks', ...SETTINGS.flatMap((setting) => ['-c', setting])];
 
-/** What git printed, and how it ended. */
 export interface GitAnswer {
   code: number | null;
   stdout: string;
@@ -24,8 +23,8 @@ export interface GitAnswer {
 }
 
 /**
- * Runs git in a folder, without GIT_* of the environment, which could lead it to another repository.
- * @throws GitFault where git is missing, does not end, or prints too much; the signal's reason
+ * Runs git in a folder, without GIT_* variables, which could select another repository.
+ * @throws GitFault if git is missing, times out or prints too much; the signal's reason
  */
 export async function runGit(
   directory: string,
@@ -59,13 +58,13 @@ export async function runGit(
       if (code === null) fail('it did not end in time');
       else resolve({ code, stdout: Buffer.concat(stdout).toString(), stderr });
     });
-    // Git may end before it has read everything: then its exit code says why.
+    // Git may exit before it has read all input; its exit code reports the reason.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });
 }
 
-/** Git by its absolute path: neither a relative entry of PATH nor the folder itself may say what is run. */
+/** Returns the absolute path of git. Neither a relative entry of PATH nor the folder itself may supply the program. */
 function findGit(directory: string): string | null {
   const name = process.platform === 'win32' ? 'git.exe' : 'git';
   const folders = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
@@ -91,7 +90,7 @@ function environment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^GIT_/i.test(name));
   return {
     ...Object.fromEntries(own),
-    // Its messages are recognised, and nothing is fetched, asked or locked.
+    // LC_ALL=C because messages are parsed. The rest prevents fetches, prompts and locks.
     ...{ LC_ALL: 'C', GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' },
     ...{ GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0' },
   };

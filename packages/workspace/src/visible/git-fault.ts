@@ -1,9 +1,9 @@
-/** Git is missing, or fails, where only git can say which files may be seen. The message is meant for the terminal. */
+/** Git is missing or fails, and only git can tell which files may be seen. The message is for the terminal. */
 export class GitFault extends Error {
   override readonly name = 'GitFault';
 
   constructor(message: string) {
-    // What git says of a repository may hold anything.
+    // Git's output may contain control characters from the repository.
     super(message.replace(/[\p{Cc}\p{Cf}]/gu, '?'));
   }
 
@@ -19,9 +19,9 @@ export class GitFault extends Error {
     );
   }
 
-  static failed(directory: string, said: string): GitFault {
-    const reason = said.split('\n', 1)[0]!.replace(/^fatal: /, '') || 'it gave no reason';
-    const advice = said.includes('safe.directory')
+  static failed(directory: string, output: string): GitFault {
+    const reason = output.split('\n', 1)[0]!.replace(/^fatal: /, '') || 'it gave no reason';
+    const advice = output.includes('safe.directory')
       ? ` If you trust it: git config --global --add safe.directory "${directory}"`
       : '';
     return new GitFault(

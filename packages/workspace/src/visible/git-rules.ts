@@ -2,34 +2,34 @@ import { foldCase } from '@patchbay/protocol';
 import { type GitAnswer, runGit } from './git-command.js';
 import { GitFault } from './git-fault.js';
 
-/** Tracked files, and those that git does not ignore. */
+/** Tracked files, and untracked files that are not ignored. */
 const LIST = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
-/** With more paths git is asked for all files: each path is held against each entry of its index. */
+/** Git compares each pathspec with each index entry, so for more paths a full listing is faster. */
 const MAX_PATHSPECS = 200;
 const MAX_PATHSPEC_CHARS = 16_000;
-/** git goes on to the folders above where a `.git` is no repository, and says so at the end. */
+/** Git's message after it has searched the parent folders too. */
 const NO_REPOSITORY = /not a git repository \(or any/;
 
-/** What git lists below a folder, by relative path. */
+/** The paths that git lists below a folder. */
 export interface GitTree {
-  /** Tracked or not ignored; with them submodules, by the path of their folder. */
+  /** Tracked or not ignored. A submodule is listed by the path of its folder. */
   files: ReadonlySet<string>;
-  /** Every folder that has such a file somewhere below. */
+  /** All parent folders of these files. */
   folders: ReadonlySet<string>;
-  /** Repositories of their own that are not tracked. */
+  /** Nested repositories that are not tracked. */
   repositories: ReadonlySet<string>;
 }
 
-/** What git says of the files of a folder in a work tree. */
+/** Queries git about the files of a folder in a work tree. */
 export class GitRules {
   private constructor(
     private readonly directory: string,
     private readonly signal: AbortSignal | undefined,
-    /** Before the command: another place of the work tree. */
+    /** Options before the command that select another work tree. */
     private readonly options: readonly string[] = [],
   ) {}
 
-  /** The rules of the ignore files in a copy of a work tree, with the settings of the repository. */
+  /** The rules of the ignore files in a copy of a work tree, with the repository's settings. */
   static ofCopy(
     directory: string,
     { dataDirectory, top }: { dataDirectory: string; top: string },
@@ -39,8 +39,8 @@ export class GitRules {
   }
 
   /**
-   * The rules for a folder; null where git finds no repository there or above.
-   * @throws GitFault where it is in one that git cannot read, or in no work tree
+   * Returns the rules for a folder; null if git finds no repository.
+   * @throws GitFault if git cannot read the repository, or the folder is not in its work tree
    */
   static async at(directory: string, signal?: AbortSignal): Promise<GitRules | null> {
     const { code, stdout, stderr } = await runGit(directory, ['rev-parse', '--is-inside-work-tree'], {
@@ -66,22 +66,25 @@ export class GitRules {
     return { files, folders, repositories };
   }
 
-  /** Which of these paths git lists; one at which there is no file is listed where git tracks it, in whatever case. */
-  async listed(paths: readonly { path: string; isThere: boolean }[]): Promise<Set<string>> {
+  /** Returns the paths that git lists. For a path without a file, a tracked name in any case counts. */
+  async listed(paths: readonly { path: string; exists: boolean }[]): Promise<Set<string>> {
     const length = paths.reduce((sum, { path }) => sum + path.length, 0);
     const isShort = paths.length <= MAX_PATHSPECS && length <= MAX_PATHSPEC_CHARS;
     const found = await this.list(isShort ? paths.map(({ path }) => `:(icase,literal)${path}`) : []);
     const exact = new Set(found);
     const folded = new Set(found.map(foldCase));
-    const isListed = ({ path, isThere }: { path: string; isThere: boolean }): boolean =>
-      isThere ? exact.has(listedForm(path)) : folded.has(foldCase(path));
+    const isListed = ({ path, exists }: { path: string; exists: boolean }): boolean =>
+      exists ? exact.has(listedForm(path)) : folded.has(foldCase(path));
     return new Set(paths.filter(isListed).map(({ path }) => path));
   }
 
-  /** Which of these paths the ignore files name, tracked or not, there or not; a folder's ends with a slash. */
+  /**
+   * Returns the paths that the ignore files match, whether tracked or existing or not. A folder's path ends with a
+   * slash.
+   */
   async ignored(paths: readonly string[], { anyCase = false } = {}): Promise<Set<string>> {
     if (paths.length === 0) return new Set();
-    // The prefix keeps a leading colon from being read as the magic of a pathspec.
+    // A leading colon would be read as pathspec magic.
     const input = paths.map((path) => `./${path}\0`).join('');
     const inAnyCase = anyCase ? ['-c', 'core.ignoreCase=true'] : [];
     const args = [...this.options, ...inAnyCase, 'check-ignore', '--no-index', '--stdin', '-z'];
@@ -90,18 +93,17 @@ export class GitRules {
     return new Set(namesIn(answer).map((path) => path.slice('./'.length)));
   }
 
-  /** Files that are ignored and not tracked, with those in folders that are ignored. */
+  /** Files that are ignored and not tracked, including those in ignored folders. */
   async ignoredFiles(): Promise<string[]> {
     const found = await this.names(['ls-files', '--others', '--ignored', '--exclude-standard', '-z']);
     return found.filter((path) => !path.endsWith('/'));
   }
 
-  /** The .gitignore files that are listed. */
   ignoreFiles(): Promise<string[]> {
     return this.names([...LIST, '--', ':(glob)**/.gitignore']);
   }
 
-  /** The real paths of the top of the work tree and of the repository's data. */
+  /** Real paths of the work tree's top and of the repository's data. */
   async place(): Promise<{ top: string; dataDirectory: string }> {
     const args = ['rev-parse', '--show-toplevel', '--absolute-git-dir'];
     const { code, stdout, stderr } = await runGit(this.directory, args, { signal: this.signal });
@@ -121,7 +123,7 @@ export class GitRules {
   }
 }
 
-/** As git lists a path: on a Mac in NFC, whatever the disk has. */
+/** Git lists paths in NFC on macOS, independent of the disk. */
 export function listedForm(path: string): string {
   return process.platform === 'darwin' ? path.normalize('NFC') : path;
 }

@@ -6,9 +6,9 @@ import { SecretFiles } from '../disk/secret-files.js';
 import { scanFolder } from '../sync/scan-folder.js';
 import { hiddenPaths } from './visible-files.js';
 
-/* Folders with a real git, for tests of what is seen of them; no part of the build. */
+/* Folders with a real git, for tests of visible files; not part of the build. */
 
-/** Everything: the tests here are about git, not about names. */
+/** These tests are about git, not about secret names. */
 export const NO_SECRETS = new SecretFiles(['*']);
 
 export class GitTree {
@@ -28,7 +28,7 @@ export class GitTree {
   git(folder: string, ...args: string[]): string {
     const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
     const cwd = join(this.directory, folder);
-    // Jest has an environment of its own, which a child does not get by itself.
+    // Jest has its own environment, which child processes do not inherit.
     const how = { cwd, env: process.env, encoding: 'utf8', stdio: 'pipe' } as const;
     return execFileSync('git', [...identity, ...args], how);
   }
@@ -44,14 +44,14 @@ export class GitTree {
     this.git(folder, 'commit', '-qm', 'x');
   }
 
-  /** What git itself says of a folder: regular files that are there. */
+  /** The existing regular files that git lists. */
   listed(folder: string): string[] {
-    const there = new Set(this.filesIn(folder));
+    const existing = new Set(this.filesIn(folder));
     const names = this.git(folder, 'ls-files', '-co', '--exclude-standard', '-z').split('\0');
-    return [...new Set(names)].filter((name) => there.has(name)).sort();
+    return [...new Set(names)].filter((name) => existing.has(name)).sort();
   }
 
-  /** Every regular file of a folder, without .git. */
+  /** All regular files of a folder, without .git. */
   filesIn(folder: string): string[] {
     const root = join(this.directory, folder);
     return readdirSync(root, { recursive: true, withFileTypes: true })
@@ -61,20 +61,20 @@ export class GitTree {
       .sort();
   }
 
-  /** What a push would send of a folder, by a scan. */
+  /** The files that a push would send, by a scan. */
   async scanned(folder = ''): Promise<string[]> {
     const { files } = await scanFolder(this.rootOf(folder), { maxFileBytes: 1_000_000, secrets: NO_SECRETS });
     return files.map(({ path }) => path).sort();
   }
 
-  /** The same by the one question, asked of every file. */
+  /** The same by a query for each file. */
   async seen(folder = ''): Promise<string[]> {
     const files = this.filesIn(folder);
     const hidden = await hiddenPaths(this.rootOf(folder), files, { secrets: NO_SECRETS });
     return files.filter((path) => !hidden.has(path));
   }
 
-  /** Why each of these paths is hidden; null where it is not. */
+  /** Why each path is hidden; null if it is not. */
   async why(paths: readonly string[], folder = ''): Promise<(string | null)[]> {
     const hidden = await hiddenPaths(this.rootOf(folder), paths, { secrets: NO_SECRETS });
     return paths.map((path) => hidden.get(path)?.reason ?? null);

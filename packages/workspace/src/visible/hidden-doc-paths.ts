@@ -7,12 +7,11 @@ import { GitFault } from './git-fault.js';
 import { type Hidden, UNKNOWN, UNREADABLE } from './hidden.js';
 import { hiddenPaths, type VisibleOptions } from './visible-files.js';
 
-/** Where the docPaths lie, and what else is hidden there. */
 export type HiddenContext = Pick<WorkspaceContext, 'roots' | 'fs'> & VisibleOptions;
 
 /**
- * `hiddenPaths` for docPaths: of one that two files share, whichever is hidden hides both. What lies in no root, or cannot be
- * reached, is not in the answer: whoever looks for it fails by itself.
+ * `hiddenPaths` for docPaths. A docPath that matches several files is hidden if one of them is. Paths outside of all
+ * roots, or that cannot be reached, are not in the answer; the caller's own look-up fails for them.
  * @throws GitFault
  */
 export async function hiddenDocPaths(
@@ -28,9 +27,9 @@ export async function hiddenDocPaths(
     if (!root || segments.length === 0) continue;
     const places = await placesOf(context, folders, root, segments);
     if (places === null) hidden.set(docPath, UNREADABLE);
-    const asked = byRoot.get(root) ?? [];
-    asked.push(...(places ?? []).map((place) => ({ docPath, path: place.join('/') })));
-    byRoot.set(root, asked);
+    const queries = byRoot.get(root) ?? [];
+    queries.push(...(places ?? []).map((place) => ({ docPath, path: place.join('/') })));
+    byRoot.set(root, queries);
   }
   for (const [root, asked] of byRoot) {
     const found = await hiddenPaths(
@@ -43,7 +42,7 @@ export async function hiddenDocPaths(
   return hidden;
 }
 
-/** None where it cannot be reached, null where that cannot be told. */
+/** Empty if the path cannot be reached, null if that is unknown. */
 async function placesOf(
   { roots }: HiddenContext,
   folders: FolderListings,
@@ -51,16 +50,16 @@ async function placesOf(
   segments: readonly string[],
 ): Promise<string[][] | null> {
   try {
-    // Before any look at the disk: what may not be reached is not to be explored either.
+    // Checked before any look at the disk, so that forbidden paths cannot be explored.
     roots.locateIn(root, segments.join('/'));
-    return await folders.placesOf(root, segments);
+    return await folders.candidatesOf(root, segments);
   } catch (error) {
     if (!(error instanceof WorkspaceFault)) throw error;
     return error.code === 'WriteFailed' ? null : [];
   }
 }
 
-/** The same for a call, which must not fail for git: where it cannot be asked, everything is hidden. */
+/** The same for a call, which must not fail because of git: if git fails, all files are hidden. */
 export async function hiddenForCall(
   context: HiddenContext,
   docPaths: readonly string[],

@@ -1,4 +1,4 @@
-/** Why a file may not be seen. The reasons follow a path, and a number of files. */
+/** Why a file must not be seen. The reason is shown after a path or a number of files. */
 export interface Hidden {
   kind: 'secret' | 'leftOut';
   reason: string;
@@ -12,13 +12,12 @@ export const BARE_REPOSITORY: Hidden = leftOut('in a bare git repository');
 export const PATCHBAYS_OWN: Hidden = leftOut("among Patchbay's own files");
 export const BEHIND_LINK: Hidden = leftOut('behind a link');
 export const UNREADABLE: Hidden = leftOut('in a folder that cannot be read');
-/** Git could not be asked: then nothing is shown. */
 export const UNKNOWN: Hidden = leftOut('in a repository that git cannot read');
 
-/** What a call about such a file is told, whether there is one or not. */
+/** The message for a call about a hidden file, whether the file exists or not. */
 export function refusalText({ kind, reason }: Hidden): string {
   return kind === 'secret'
-    ? 'The file may contain secrets, so its text stays on the machine. A person can change it, or connect with --include-secrets.'
+    ? 'The file may hold secrets, so its text stays on the machine. A person can change it, or connect with --include-secrets.'
     : `The file is left out of the Cloud (${reason}), so its text stays on the machine. A person can change it.`;
 }
 

@@ -1,4 +1,4 @@
-/** A change of it decides which files of the folder are sent: that is never a side effect of anything else. */
+/** Ignore files decide which files are sent, so a change of one needs its own approval. */
 export function isIgnoreFile(path: string): boolean {
   return path.slice(path.lastIndexOf('/') + 1).toLowerCase() === '.gitignore';
 }

@@ -1,7 +1,7 @@
 /**
- * A regular expression that finds something in every path that a rule of this .gitignore matches: of each pattern the
- * longest run of characters that stand for themselves. Most paths of a folder hold none of them, and are spared the
- * rules one by one, which for ten thousand files is a quarter of the time of a scan.
+ * Returns a regular expression that matches each path that a rule of this .gitignore could match: it consists of the
+ * longest literal part of each pattern. Most paths do not match it and skip the rules, which saves a quarter of a scan
+ * of 10,000 files.
  */
 export function ignoreHint(gitignore: string, { ignorecase }: { ignorecase: boolean }): RegExp {
   const patterns = gitignore
@@ -14,7 +14,7 @@ export function ignoreHint(gitignore: string, { ignorecase }: { ignorecase: bool
   return new RegExp([...literals].map(escaped).join('|'), ignorecase ? 'i' : '');
 }
 
-/** Empty where there is none. From an escape or a class on, a pattern is not looked at. */
+/** Empty if there is none. Ignores the rest of a pattern after an escape or a character class. */
 function longestLiteral(pattern: string): string {
   const plain = pattern.replace(/^!/, '').replace(/[\\[].*/s, '');
   const runs = plain.replace(/ +$/, '').split(/[*?/]/);

@@ -3,15 +3,14 @@ import type { WorkspaceContext } from '../disk/workspace-context.js';
 import { isIgnoreFile } from './ignore-file.js';
 import { unhiddenFiles } from './unhidden-files.js';
 
-/** Files that the note names. */
 const MAX_NAMED = 10;
-/** Longest that git is asked before a person is, in ms. */
+/** Longest time in ms for git's answer before the user is asked. */
 const MAX_ASKING_MS = 20_000;
 const UNKNOWN = 'It is not known whether files that are ignored now would be sent from then on.';
 
 /**
- * What the person should know of a changed .gitignore before it is approved: how many files that are ignored now would be
- * sent from then on, and which. Undefined where there are none.
+ * Warns about a changed .gitignore before it is approved: the number and names of the files that are ignored now and
+ * would be sent afterwards. Undefined if there are none.
  */
 export async function ignoreNote(
   { roots, secrets }: Pick<WorkspaceContext, 'roots' | 'secrets'>,
@@ -30,14 +29,14 @@ export async function ignoreNote(
     const sent: string[] = [];
     for (const [root, changes] of changed)
       for (const path of await unhiddenFiles(root, changes, options)) sent.push(`${root.name}/${path}`);
-    return sent.length === 0 ? undefined : told(sent);
+    return sent.length === 0 ? undefined : noteText(sent);
   } catch {
     signal.throwIfAborted();
     return UNKNOWN;
   }
 }
 
-function told(paths: readonly string[]): string {
+function noteText(paths: readonly string[]): string {
   const what =
     paths.length === 1 ? '1 file that is ignored now' : `${paths.length} files that are ignored now`;
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';

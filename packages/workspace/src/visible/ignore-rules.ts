@@ -5,25 +5,25 @@ import { ignoreHint } from './ignore-hint.js';
 /** The rules of one .gitignore file, for paths below its folder. */
 interface Level {
   rules: Ignore;
-  /** Every path that a rule matches has this in it. */
+  /** Matches each path that a rule could match. */
   hint: RegExp;
-  /** How many characters of a path lead to its folder. */
+  /** Length of the path prefix of its folder. */
   below: number;
 }
 
-/** The .gitignore files of a folder outside of any repository, read as git would: there git need not be installed. */
+/** The .gitignore rules of a folder outside of any repository, as git reads them. Git need not be installed. */
 export class IgnoreRules {
   private constructor(private readonly levels: readonly Level[]) {}
 
   static readonly NONE = new IgnoreRules([]);
 
-  /** These rules and those of a folder below; `prefix` is its relative path with a slash at the end, or "". */
+  /** Adds the rules of a subfolder. `prefix` is its relative path with a trailing slash, or "". */
   within(prefix: string, gitignore: string): IgnoreRules {
     const rules = readRules(gitignore);
     return rules === null ? this : new IgnoreRules([...this.levels, { ...rules, below: prefix.length }]);
   }
 
-  /** Whether a relative path is left out; a folder's ends with a slash. Its own folder must not be left out. */
+  /** Whether a relative path is ignored; a folder's path ends with a slash. Its parent folder must not be ignored. */
   ignores(path: string): boolean {
     for (let at = this.levels.length - 1; at >= 0; at -= 1) {
       const { rules, hint, below } = this.levels[at]!;
@@ -31,7 +31,7 @@ export class IgnoreRules {
       if (!hint.test(here)) continue;
       const { ignored, unignored } = rules.test(here);
       if (unignored) return false;
-      // A folder that deeper rules have taken back in is left out no more, nor is what lies in it.
+      // A folder that deeper rules have re-included is not ignored, and neither are its files.
       if (ignored && !isLeftOut(rules, here.slice(0, here.lastIndexOf('/', here.length - 2) + 1)))
         return true;
     }
@@ -43,12 +43,12 @@ function isLeftOut(rules: Ignore, folder: string): boolean {
   return folder !== '' && rules.ignores(folder);
 }
 
-/** The rules of a file; null where there is none. As git does it, a link is not followed. */
+/** Returns the rules of a file; null if there is none. Like git, it does not follow a link. */
 function readRules(file: string): Pick<Level, 'rules' | 'hint'> | null {
   try {
     if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return null;
     const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
-    // git looks at case but where the file system does not.
+    // Like git's default, case matters only on file systems that are case-sensitive.
     const ignorecase = process.platform !== 'linux';
     return { rules: ignore({ ignorecase }).add(text), hint: ignoreHint(text, { ignorecase }) };
   } catch {

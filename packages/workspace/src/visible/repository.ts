@@ -1,20 +1,19 @@
 import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Longest `.git` file that is read, in bytes. */
 const MAX_GITFILE_BYTES = 8_192;
 
-/** Whether git has to be asked about a folder: it, or a folder above it, has a `.git`, or is a repository itself. */
+/** Whether git must be queried about a folder: it or a parent folder has a `.git` or is a repository. */
 export function mayLieInRepository(directory: string): boolean {
   for (let folder = directory; ; folder = dirname(folder)) {
     const found = statOf(join(folder, '.git'));
-    // Whether a file of that name leads to a repository is for git to say.
+    // Git decides whether a `.git` file leads to a repository.
     if (found?.isFile() || holdsRepository(folder) || isGitDirectory(folder)) return true;
     if (dirname(folder) === folder) return false;
   }
 }
 
-/** Whether a folder below is a repository, a submodule or a worktree of its own, as git judges it: by its `.git`. */
+/** Whether a folder is the top of a repository, submodule or linked worktree, by git's own check of `.git`. */
 export function holdsRepository(folder: string): boolean {
   const dotGit = join(folder, '.git');
   const found = statOf(dotGit);
@@ -24,7 +23,7 @@ export function holdsRepository(folder: string): boolean {
   return target !== undefined && isGitDirectory(resolve(folder, target));
 }
 
-/** The data of a repository: a `.git`, that of a linked worktree, or a bare repository. */
+/** Whether a folder holds repository data: a `.git` folder, that of a linked worktree, or a bare repository. */
 export function isGitDirectory(folder: string): boolean {
   const has = (name: string): boolean => statOf(join(folder, name)) !== undefined;
   return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));

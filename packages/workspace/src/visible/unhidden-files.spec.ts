@@ -3,7 +3,7 @@ import { ALL_SECRETS } from '../disk/secret-files.js';
 import { GitTree, NO_SECRETS } from './git-tree.sample.js';
 import { unhiddenFiles } from './unhidden-files.js';
 
-describe('the files that a change of a .gitignore lets out', () => {
+describe('the files that a changed .gitignore would reveal', () => {
   let tree: GitTree;
   beforeEach(() => void (tree = new GitTree()));
   afterEach(() => tree.close());
@@ -16,7 +16,7 @@ describe('the files that a change of a .gitignore lets out', () => {
     const directory = `${tree.directory}/${folder}`.replace(/\/$/, '');
     return unhiddenFiles({ name: 'P', directory }, new Map(Object.entries(changes)), { secrets });
   };
-  /** What a scan sees after the change and not before it; the change stays. */
+  /** The files that a scan finds only after the change, which stays. */
   const byScan = async (changes: Record<string, string>, folder = ''): Promise<string[]> => {
     const before = new Set(await tree.scanned(folder));
     const below = folder === '' ? '' : `${folder}/`;
@@ -26,22 +26,11 @@ describe('the files that a change of a .gitignore lets out', () => {
   };
 
   it.each([true, false])(
-    'are those that git lists from then on; in a repository: %s',
+    'are those that git lists afterwards; in a repository: %s',
     async (isRepository) => {
       const name = fc.constantFrom('a', 'b', 'out', 'x.log', 'y.log');
       const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => `${names.join('/')}/f.log`);
-      const line = fc.constantFrom(
-        '*.log',
-        'out/',
-        '/a',
-        '!x.log/',
-        'b/*',
-        '!b/a',
-        '**/y.log',
-        '*',
-        '!*/',
-        'f.log',
-      );
+      const line = fc.constantFrom(...'*.log,out/,/a,!x.log/,b/*,!b/a,**/y.log,*,!*/,f.log'.split(','));
       const rules = fc.array(line, { maxLength: 3 }).map((lines) => `${lines.join('\n')}\n`);
       const folder = fc.constantFrom('', 'a/', 'out/', 'b/a/');
       await fc.assert(
@@ -66,7 +55,7 @@ describe('the files that a change of a .gitignore lets out', () => {
     120_000,
   );
 
-  it('are those below the top of a repository above the folder, and of one inside it', async () => {
+  it("include those of a folder below the repository's top and of nested repositories", async () => {
     tree.repository('', { '.gitignore': '*.log\n', 'proj/a.log': '', 'proj/b.txt': '', 'other.log': '' });
     tree.put({ 'proj/.gitignore': 'b.txt\n', '.git/info/exclude': 'c.md\n', 'proj/c.md': '' });
     const change = { '.gitignore': '!*.log\n' };
@@ -76,7 +65,7 @@ describe('the files that a change of a .gitignore lets out', () => {
     expect(await unhidden({ 'inner/.gitignore': '' }, 'plain')).toEqual(['inner/out/deep/x']);
   });
 
-  it('are none of those that are hidden by their names, that are tracked, or that stay ignored', async () => {
+  it('exclude secret, tracked and still ignored files', async () => {
     tree.repository('', {
       '.gitignore': '.env\nkey.pem\nout/\nkept\n',
       '.env': '',
@@ -90,7 +79,7 @@ describe('the files that a change of a .gitignore lets out', () => {
     expect(await unhidden({ 'new/.gitignore': '!*\n' })).toEqual([]);
   });
 
-  it('are asked for without a change of the folder or of the repository', async () => {
+  it('are found without changing the folder or the repository', async () => {
     tree.repository('', { '.gitignore': 'a\n', a: '' });
     const status = tree.git('', 'status', '--porcelain', '--ignored');
     expect(await unhidden({ '.gitignore': '' })).toEqual(['a']);

@@ -11,15 +11,15 @@ import { holdsRepository, isGitDirectory } from './repository.js';
 import { gitRulesOf, isHiddenByName, type VisibleOptions } from './visible-files.js';
 
 const IGNORE_FILE = '.gitignore';
-/** Entries of a folder outside of a repository that are looked at. */
+/** Most entries that are scanned in a folder outside of a repository. */
 const MAX_ENTRIES = 200_000;
 const ENTRIES_A_TURN = 2_000;
 
 /**
- * The files that are ignored now and would be no more with these ignore files, by their path below the root, sorted. Nothing
- * in the folder is changed: git is asked about a copy of the ignore files alone.
- * @param changes texts of .gitignore files, by their path below the root, in the spelling of the disk
- * @throws GitFault, and where files cannot be copied or are too many
+ * Returns the files that are ignored now and would not be ignored with these ignore files, as sorted paths below the
+ * root. Git is queried about a copy of the ignore files, so the folder does not change.
+ * @param changes texts of .gitignore files, by their path below the root in the spelling of the disk
+ * @throws GitFault; Error if files cannot be copied or are too many
  */
 export async function unhiddenFiles(
   root: WorkspaceRoot,
@@ -32,7 +32,7 @@ export async function unhiddenFiles(
     for (const path of changes.keys()) {
       const folder = folderOf(path);
       const directory = join(root.directory, folder);
-      // Of a folder that is made with the file there is nothing to ignore yet.
+      // A folder that the call creates has no ignored files yet.
       if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) continue;
       const git = await gitRulesOf(directory, signal);
       const files = git
@@ -66,7 +66,7 @@ async function inWorkTree(
     const text = changes.get(relative(root.directory, file).split(sep).join('/'));
     await mkdir(dirname(target), { recursive: true });
     if (text !== undefined) await writeFile(target, text);
-    // Git follows no link to an ignore file either.
+    // Git does not follow a link to an ignore file either.
     else if (lstatSync(file, { throwIfNoEntry: false })?.isFile()) await copyFile(file, target);
   };
   for (let above = directory; ; above = dirname(above)) {
@@ -75,7 +75,7 @@ async function inWorkTree(
   }
   for (const file of await git.ignoreFiles()) await place(join(directory, file));
   const then = GitRules.ofCopy(join(copy, relative(top, directory)), { dataDirectory, top: copy }, signal);
-  // An ignore file that is ignored now says something once its folder is not.
+  // An ignore file that is ignored now takes effect once its folder is not ignored.
   for (let left = ignored, placed = new Set<string>(); ;) {
     const still = await then.ignored(left);
     left = left.filter((file) => !still.has(file));
@@ -109,13 +109,13 @@ async function inPlainFolder(
     isHidden: boolean,
   ): Promise<void> => {
     for (const entry of readdirSync(join(root, prefix), { withFileTypes: true })) {
-      if ((seen += 1) > MAX_ENTRIES) throw new Error('The folder has too many files to be looked through.');
+      if ((seen += 1) > MAX_ENTRIES) throw new Error('The folder has too many files to be scanned.');
       if (seen % ENTRIES_A_TURN === 0) await setImmediate();
       const path = prefix + entry.name;
       if (entry.isFile() && (isHidden || now.ignores(path)) && !then.ignores(path)) found.push(path);
       if (!entry.isDirectory() || then.ignores(`${path}/`)) continue;
       const below = join(root, path);
-      // What is in a repository goes by its own rules.
+      // A nested repository has its own rules.
       if (isGitDirectory(below) || holdsRepository(below)) continue;
       await walk(`${path}/`, within(now, then, `${path}/`), isHidden || now.ignores(`${path}/`));
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { GitTree } from './git-tree.sample.js';
 
-describe('which files of a folder may be seen', () => {
+describe('the visible files of a folder', () => {
   let tree: GitTree;
   const home = process.env.HOME;
   beforeEach(() => void (tree = new GitTree()));
@@ -12,7 +12,7 @@ describe('which files of a folder may be seen', () => {
     tree.close();
   });
 
-  /** Git, a scan and the question say the same. */
+  /** Expects the same answer from git, a scan and a query. */
   const agree = async (folder = ''): Promise<string[]> => {
     const listed = tree.listed(folder);
     expect(await tree.scanned(folder)).toEqual(listed);
@@ -20,40 +20,14 @@ describe('which files of a folder may be seen', () => {
     return listed;
   };
 
-  it('are those that git lists, in any tree, at its top and in its folders', async () => {
-    const name = fc.constantFrom(
-      'a',
-      'B',
-      'c',
-      'a.log',
-      'x.tmp',
-      '[s].ts',
-      ':(top)c',
-      '#d',
-      '!e',
-      ' f',
-      'ü',
-      '*',
-    );
+  it('are those that git lists, in any tree and subfolder', async () => {
+    const name = fc.constantFrom(...'a,B,c,a.log,x.tmp,[s].ts,:(top)c,#d,!e, f,ü,*'.split(','));
     const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'));
     const line = fc.constantFrom(
-      '*.log',
-      '/a',
-      'B/',
-      '!a.log',
-      'c/*',
-      '!c/a',
-      '**/x.tmp',
-      '[ac]',
-      '\\#d',
-      '*',
-      '!*/',
-      '# c',
-      'ü',
-      '!B',
+      ...'*.log,/a,B/,!a.log,c/*,!c/a,**/x.tmp,[ac],\\#d,*,!*/,# c,ü,!B'.split(','),
     );
     const rules = fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n'));
-    const scene = fc.record({
+    const generated = fc.record({
       files: fc.array(path, { minLength: 1, maxLength: 14 }),
       tracked: fc.array(path, { maxLength: 4 }),
       ignores: fc.array(fc.tuple(fc.constantFrom('', 'a/', 'B/', 'c/a/'), rules), { maxLength: 3 }),
@@ -61,7 +35,7 @@ describe('which files of a folder may be seen', () => {
       inner: fc.option(fc.constantFrom('a/inner', 'B/inner', 'inner')),
     });
     await fc.assert(
-      fc.asyncProperty(scene, async ({ files, tracked, ignores, exclude, inner }) => {
+      fc.asyncProperty(generated, async ({ files, tracked, ignores, exclude, inner }) => {
         tree.close();
         tree = new GitTree();
         tree.repository('r');
@@ -87,7 +61,7 @@ describe('which files of a folder may be seen', () => {
     );
   }, 120_000);
 
-  it('follow info/exclude of a linked worktree and of a submodule, and the excludes file of the user', async () => {
+  it("follow info/exclude of linked worktrees and submodules, and the user's excludes file", async () => {
     process.env.HOME = join(tree.directory, 'home');
     tree.put({ 'home/.config/git/ignore': 'by-xdg\n', 'home/.gitconfig': '[core]\n' });
     tree.repository('main', { a: 'a' });
@@ -104,7 +78,7 @@ describe('which files of a folder may be seen', () => {
     expect(await agree('main/sub')).toEqual(['a']);
   });
 
-  it('include what is tracked although a pattern names it, and what was tracked and is gone', async () => {
+  it('include tracked files that a pattern matches, and deleted tracked files', async () => {
     tree.repository('r', {
       '.gitignore': '/dist/\n',
       'dist/Kept.js': 'x',
@@ -122,7 +96,7 @@ describe('which files of a folder may be seen', () => {
     ]);
   });
 
-  it('are not those of a repository, a worktree or a submodule inside a repository', async () => {
+  it('exclude nested repositories, worktrees and submodules', async () => {
     tree.repository('r', { a: 'a' });
     tree.commit('r', 'a');
     tree.repository('r/inner/deep', { x: 'x' });
@@ -143,7 +117,7 @@ describe('which files of a folder may be seen', () => {
     expect(await tree.why(paths, 'r')).toEqual([other, other, other, other, ignored, null, null]);
   });
 
-  it('are in a plain folder those that .gitignore does not name, and of each repository in it its own', async () => {
+  it('outside of a repository follow .gitignore and the rules of each nested repository', async () => {
     tree.put({ 'p/.gitignore': '*.log\nhidden/\n', 'p/a.log': 'x', 'p/a': 'x', 'p/hidden/r/x': 'x' });
     tree.repository('p/one', { '.gitignore': 'out\n', 'out/x': 'x', 'a.log': 'x', 'nested/y': 'y' });
     tree.repository('p/one/nested');
@@ -166,13 +140,13 @@ describe('which files of a folder may be seen', () => {
     ]);
   });
 
-  it('are none of a folder that its repository ignores as a whole, but what is tracked in it', async () => {
+  it('of an ignored folder are only the tracked ones', async () => {
     tree.repository('r', { '.gitignore': 'build/\n', 'build/a': 'x', 'build/b': 'x' });
     tree.commit('r', 'build/b');
     expect(await agree('r/build')).toEqual(['b']);
   });
 
-  it('are none behind a link, though git has tracked such a path', async () => {
+  it('exclude files behind a link, even if git has tracked the path', async () => {
     tree.repository('r', { 'd/a': 'x' });
     tree.commit('r', 'd/a');
     tree.put({ 'elsewhere/a': 'secret' });
@@ -183,14 +157,14 @@ describe('which files of a folder may be seen', () => {
     expect(await tree.why(['d/a', 'd/none'], 'r')).toEqual(['behind a link', 'behind a link']);
   });
 
-  it('are told of many paths by two runs of git', async () => {
+  it('of many paths are found by two runs of git', async () => {
     const files = Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`d${n % 50}/f${n}.txt`, 'x']));
     tree.repository('r', { ...files, '.gitignore': 'd7/\n' });
     tree.git('r', 'add', '-A');
     expect(await agree('r')).toHaveLength(2_941);
   });
 
-  it('are found without GIT_* of the environment', async () => {
+  it('are found without GIT_* variables', async () => {
     tree.repository('r', { a: 'x', b: 'x', '.gitignore': 'b\n' });
     tree.repository('other');
     const before = { ...process.env };
@@ -207,8 +181,8 @@ describe('which files of a folder may be seen', () => {
     }
   });
 
-  describe('looking at them', () => {
-    it('runs nothing that the configuration of the repository names', async () => {
+  describe('finding them', () => {
+    it("runs no program from the repository's configuration", async () => {
       const ran = join(tree.directory, 'ran');
       const program = join(tree.directory, 'program');
       writeFileSync(program, `#!/bin/sh\necho "$0 $@" >> ${ran}\ncat\n`);
@@ -243,7 +217,7 @@ describe('which files of a folder may be seen', () => {
       expect(existsSync(ran)).toBe(false);
     });
 
-    it('runs no git that lies in the folder', async () => {
+    it('does not run a git in the folder itself', async () => {
       tree.repository('r', { a: 'x', git: '#!/bin/sh\necho ran > ran\n' });
       chmodSync(join(tree.directory, 'r/git'), 0o755);
       const { PATH } = process.env;
@@ -255,7 +229,7 @@ describe('which files of a folder may be seen', () => {
       }
     });
 
-    it('fails where git is missing in a repository, and needs none outside of one', async () => {
+    it('fails in a repository if git is missing, and needs no git elsewhere', async () => {
       tree.repository('r', { 'sub/a': 'x' });
       tree.put({
         'p/.gitignore': 'b\n',
@@ -277,7 +251,7 @@ describe('which files of a folder may be seen', () => {
       }
     });
 
-    it('fails where the repository cannot be read, is no work tree, or is bare', async () => {
+    it('fails if the repository cannot be read, is bare, or has another work tree', async () => {
       tree.put({ 'broken/.git': 'gitdir: nowhere', 'broken/a': 'x' });
       await expect(tree.scanned('broken')).rejects.toThrow(/not a git repository/);
       tree.repository('r', { a: 'x' });
@@ -292,7 +266,7 @@ describe('which files of a folder may be seen', () => {
       await expect(tree.scanned('bare')).rejects.toThrow(/not in the work tree/);
     });
 
-    it('fails where git does not trust the owner, and says what to do', async () => {
+    it('fails with advice if git does not trust the owner', async () => {
       if (process.getuid?.() !== 0) return;
       tree.repository('r', { a: 'x' });
       const { chownSync } = await import('node:fs');

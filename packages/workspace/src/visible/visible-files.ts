@@ -23,44 +23,44 @@ import { holdsRepository, isGitDirectory, mayLieInRepository } from './repositor
 
 const PATHS_A_TURN = 64;
 
-/** What is hidden beside what git says. */
+/** What is hidden in addition to git's rules. */
 export interface VisibleOptions {
-  /** Which files hold secrets; left out: whatever does as a rule. */
+  /** Files that hold secrets; defaults to all that usually do. */
   secrets?: SecretFiles | undefined;
-  /** Real paths of folders of which nothing is seen: PATCHBAY_HOME. */
+  /** Real paths of hidden folders, such as PATCHBAY_HOME. */
   exclude?: readonly string[] | undefined;
-  /** The paths are names that files are to get: what has one in another case by now says nothing of it. */
+  /** The paths are new names for files. An existing file with the name in another case is not considered. */
   asNew?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What holds in one folder. */
+/** The rules that apply in one folder. */
 interface Place {
-  /** Its relative path with a slash at the end; "" for the root. */
+  /** Relative path with a trailing slash; "" for the root. */
   prefix: string;
-  isThere: boolean;
+  exists: boolean;
   hidden: Hidden | null;
-  /** Outside of any repository; null within one. */
+  /** Set outside of a repository, null inside. */
   plain: IgnoreRules | null;
-  /** The work tree that it lies in, and where in the root that begins. */
+  /** Its work tree, and the path of that below the root. */
   work: { rules: GitRules; prefix: string } | null;
-  /** There is another repository between it and its own work tree. */
+  /** Another repository lies between the folder and its work tree. */
   isNested: boolean;
 }
 
-/** A path that only git can judge. */
-interface Asked {
+/** A path that only git can decide. */
+interface GitQuery {
   path: string;
-  /** As its work tree has it. */
+  /** Relative to the work tree. */
   below: string;
-  isThere: boolean;
+  exists: boolean;
   isNested: boolean;
 }
 
 /**
- * The one question that is asked before anything is said of a file, read, compared or sent: may it be seen? Gives why not,
- * by path, for those of the paths that may not. They are relative to the root and spelt as on the disk; nothing need be
- * there. A scan of the whole folder gives the same answers.
+ * Decides which files may be seen; it runs before a file is read, compared, sent or mentioned. Returns the reason for
+ * each hidden path. Paths are relative to the root in the spelling of the disk, and need not exist. A scan of the
+ * whole folder gives the same answers.
  * @throws GitFault
  */
 export async function hiddenPaths(
@@ -68,15 +68,15 @@ export async function hiddenPaths(
   paths: readonly string[],
   options: VisibleOptions = {},
 ): Promise<Map<string, Hidden>> {
-  return paths.length === 0 ? new Map() : new Question(root, options).ask(paths);
+  return paths.length === 0 ? new Map() : new VisibilityCheck(root, options).run(paths);
 }
 
-/** The rules of git where a folder is in a repository. @throws GitFault */
+/** The rules of git if a folder is in a repository. @throws GitFault */
 export async function gitRulesOf(directory: string, signal?: AbortSignal): Promise<GitRules | null> {
   return mayLieInRepository(directory) ? GitRules.at(directory, signal) : null;
 }
 
-/** What no ignore file has a say in. */
+/** Reasons that no ignore file can change. */
 export function isHiddenByName(path: string, secrets: SecretFiles): Hidden | null {
   if (secrets.keepsOut(path)) return SECRET;
   const segments = path.split('/');
@@ -84,27 +84,27 @@ export function isHiddenByName(path: string, secrets: SecretFiles): Hidden | nul
   return segments.some(isGitFolder) || TEMP_FILE.test(name) || KEPT_FILE.test(name) ? PATCHBAYS_OWN : null;
 }
 
-class Question {
+class VisibilityCheck {
   private readonly places = new Map<string, Promise<Place>>();
   private readonly hidden = new Map<string, Hidden>();
-  private readonly asked = new Map<GitRules, Asked[]>();
+  private readonly queries = new Map<GitRules, GitQuery[]>();
 
   constructor(
     private readonly root: WorkspaceRoot,
     private readonly options: VisibleOptions,
   ) {}
 
-  async ask(paths: readonly string[]): Promise<Map<string, Hidden>> {
+  async run(paths: readonly string[]): Promise<Map<string, Hidden>> {
     for (const [at, path] of paths.entries()) {
       if ((at + 1) % PATHS_A_TURN === 0) await setImmediate();
       const hidden = await this.judge(path);
       if (hidden) this.hidden.set(path, hidden);
     }
-    for (const [rules, asked] of this.asked) await this.askGit(rules, asked);
+    for (const [rules, queries] of this.queries) await this.queryGit(rules, queries);
     return this.hidden;
   }
 
-  /** Null as well where git is asked later. */
+  /** Also returns null if git is queried later. */
   private async judge(path: string): Promise<Hidden | null> {
     const { secrets = ALL_SECRETS } = this.options;
     const byName = isHiddenByName(path, secrets);
@@ -114,27 +114,27 @@ class Question {
     if (hidden) return hidden;
     if (work === null) return plain!.ignores(path) ? GITIGNORE_NAMES : null;
     const stats = statOf(this.onDisk(path));
-    // Git lists files and links, and nothing else.
-    const isThere = stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
+    // Git lists only files and links.
+    const exists = stats !== undefined && (stats.isFile() || stats.isSymbolicLink());
     const below = path.slice(work.prefix.length);
-    const asked = this.asked.get(work.rules) ?? [];
-    asked.push({ path, below, isThere, isNested });
-    this.asked.set(work.rules, asked);
+    const queries = this.queries.get(work.rules) ?? [];
+    queries.push({ path, below, exists, isNested });
+    this.queries.set(work.rules, queries);
     return null;
   }
 
-  private async askGit(rules: GitRules, asked: readonly Asked[]): Promise<void> {
+  private async queryGit(rules: GitRules, queries: readonly GitQuery[]): Promise<void> {
     const { asNew = false } = this.options;
-    const known = asNew ? [] : asked.map(({ below, isThere }) => ({ path: below, isThere }));
+    const known = asNew ? [] : queries.map(({ below, exists }) => ({ path: below, exists }));
     const listed = known.length === 0 ? new Set() : await rules.listed(known);
-    const open: Asked[] = [];
-    for (const one of asked) {
+    const open: GitQuery[] = [];
+    for (const one of queries) {
       if (listed.has(one.below)) continue;
       if (one.isNested) this.hidden.set(one.path, OTHER_REPOSITORY);
-      else if (one.isThere && !asNew) this.hidden.set(one.path, GIT_IGNORES);
+      else if (one.exists && !asNew) this.hidden.set(one.path, GIT_IGNORES);
       else open.push(one);
     }
-    // A docPath says nothing of case: what might be there under another name is not told of either.
+    // A docPath has no case, so names in any case are checked: the answer must not reveal other files.
     const ignored = await rules.ignored(
       open.map(({ below }) => below),
       { anyCase: !asNew },
@@ -144,35 +144,35 @@ class Question {
 
   private placeOf(folder: readonly string[]): Promise<Place> {
     const prefix = folder.map((name) => `${name}/`).join('');
-    const known = this.places.get(prefix) ?? this.lookAt(folder, prefix);
+    const known = this.places.get(prefix) ?? this.inspect(folder, prefix);
     this.places.set(prefix, known);
     return known;
   }
 
-  private async lookAt(folder: readonly string[], prefix: string): Promise<Place> {
-    if (folder.length === 0) return this.lookAtRoot();
+  private async inspect(folder: readonly string[], prefix: string): Promise<Place> {
+    if (folder.length === 0) return this.inspectRoot();
     const above = await this.placeOf(folder.slice(0, -1));
     const place = { ...above, prefix };
     if (above.hidden) return place;
     if (above.plain?.ignores(prefix)) return { ...place, hidden: GITIGNORE_NAMES };
-    const stats = above.isThere ? statOf(this.onDisk(prefix.slice(0, -1))) : undefined;
+    const stats = above.exists ? statOf(this.onDisk(prefix.slice(0, -1))) : undefined;
     if (stats?.isSymbolicLink()) return { ...place, hidden: BEHIND_LINK };
-    if (!stats?.isDirectory()) return { ...place, isThere: false };
+    if (!stats?.isDirectory()) return { ...place, exists: false };
     return this.within(place);
   }
 
-  private async lookAtRoot(): Promise<Place> {
+  private async inspectRoot(): Promise<Place> {
     const rules = await gitRulesOf(this.root.directory, this.options.signal);
-    const place = { prefix: '', isThere: true, hidden: this.ownAt(''), isNested: false };
+    const place = { prefix: '', exists: true, hidden: this.ownFilesAt(''), isNested: false };
     if (rules) return { ...place, plain: null, work: { rules, prefix: '' } };
     return { ...place, plain: this.plainWithin(IgnoreRules.NONE, ''), work: null };
   }
 
-  /** A folder that is there. */
+  /** Requires that the folder exists. */
   private async within(place: Place): Promise<Place> {
     const { prefix, plain, work } = place;
     const directory = this.onDisk(prefix.slice(0, -1));
-    const own = this.ownAt(prefix);
+    const own = this.ownFilesAt(prefix);
     if (own) return { ...place, hidden: own };
     if (work) return { ...place, isNested: place.isNested || holdsRepository(directory) };
     if (isGitDirectory(directory)) return { ...place, hidden: BARE_REPOSITORY };
@@ -181,7 +181,7 @@ class Question {
     return { ...place, plain: this.plainWithin(plain!, prefix) };
   }
 
-  private ownAt(prefix: string): Hidden | null {
+  private ownFilesAt(prefix: string): Hidden | null {
     const isData = statOf(this.onDisk(`${prefix}${DATABASE_FILE}`)) !== undefined;
     const isExcluded =
       this.options.exclude?.includes(join(this.root.directory, prefix.slice(0, -1))) ?? false;
@@ -197,7 +197,7 @@ class Question {
   }
 }
 
-/** Where it cannot be looked at, it counts as not there: nothing can be read of it either. */
+/** A path that cannot be inspected counts as missing, because it cannot be read either. */
 function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

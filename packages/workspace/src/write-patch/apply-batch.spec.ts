@@ -29,7 +29,7 @@ const texts = () =>
   ]);
 
 describe('applyBatch', () => {
-  it('gives the result and the new texts, endings and byte order mark kept, and changes nothing itself', () => {
+  it('returns the result and the new texts with their endings and byte order mark, and changes nothing', () => {
     const held = texts();
     const { result, files } = applyBatch(batchOf(fileOf('r/a.txt')), held);
     const text = '\u{feff}one\r\nTWO\r\n2';
@@ -41,7 +41,7 @@ describe('applyBatch', () => {
     expect(held).toEqual(texts());
   });
 
-  it('leaves out what a person rejected', () => {
+  it('leaves out rejected changes', () => {
     const approval: Approval = { decision: 'allow', by: 'ada', at: '', rejectedChangeIds: ['r/a.txt-1'] };
     const { result, files } = applyBatch(batchOf(fileOf('r/a.txt')), texts(), { approval });
     expect(files.map(({ text }) => text)).toEqual(['\u{feff}one\r\ntwo\r\n']);
@@ -49,23 +49,17 @@ describe('applyBatch', () => {
   });
 
   it.each([
-    ['a text that has moved on', fileOf('r/b.txt', 'two', 'else'), 'conflict', 'STALE', ['failed', 'failed']],
-    ['lines that are others', fileOf('r/b.txt', 'zwei'), 'conflict', 'LINES_MISMATCH', ['failed', 'skipped']],
-    ['a text that there is not', fileOf('r/c.txt'), 'failed', 'NOT_FOUND', ['failed', 'failed']],
-  ])('holds all back for %s', (_what, file, status, errorCode, changes) => {
+    ['a changed text', fileOf('r/b.txt', 'two', 'else'), 'conflict', 'STALE', ['failed', 'failed']],
+    ['other lines', fileOf('r/b.txt', 'zwei'), 'conflict', 'LINES_MISMATCH', ['failed', 'skipped']],
+    ['no text', fileOf('r/c.txt'), 'failed', 'NOT_FOUND', ['failed', 'failed']],
+  ])('applies nothing if one file has %s', (_what, file, status, errorCode, changes) => {
     const { result, files } = applyBatch(batchOf(fileOf('r/a.txt'), file), texts());
     expect(files).toEqual([]);
     expect(result).toMatchObject({ success: false, files: [{ status: 'skipped' }, { status, errorCode }] });
     expect(result.files[1]!.changes.map((change) => change.status)).toEqual(changes);
   });
 
-  it('says what stands there where a change expected something else', () => {
-    const { result } = applyBatch(batchOf(fileOf('r/a.txt', 'zwei')), texts());
-    const actualLines = [{ line: 2, text: 'two' }];
-    expect(result.files[0]!.changes[0]).toMatchObject({ details: { actualLines } });
-  });
-
-  it('takes no text beyond its bound', () => {
+  it('rejects a text above the limit', () => {
     const { result } = applyBatch(batchOf(fileOf('r/a.txt')), texts(), { maxFileBytes: 10 });
     expect(result.files).toMatchObject([{ status: 'failed', errorCode: 'TOO_LARGE' }]);
   });

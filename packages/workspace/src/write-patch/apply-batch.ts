@@ -6,21 +6,21 @@ import {
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { bytesOf, textOf } from '../disk/utf8.js';
-import { heldBack, outcomeOfFault } from './held-back.js';
+import { refusedBatch, outcomeOfFault } from './refused-batch.js';
 import { notFound } from './patch-file-fault.js';
 import { selectBatch } from './patch-selection.js';
 import { patchText } from './patch-text.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
-/** What a person made of the batch, and how large a file may become. */
+/** The user's decision and the size limit. */
 export interface ApplyOptions {
-  /** Rejected changes are left out, edited ones taken as they were edited. */
+  /** Leaves out rejected changes and uses edited ones. */
   approval?: Approval | null;
-  /** Most bytes that a file may have; default 8 MiB. */
+  /** Largest file in bytes; default 8 MiB. */
   maxFileBytes?: number;
 }
 
-/** A text before and after its patch; sha256 in lowercase hex, of its UTF-8 bytes. */
+/** A text before and after its patch. The sha256s are lowercase hex, of the UTF-8 bytes. */
 export interface PatchedFileText {
   docPath: string;
   filePatchId: string;
@@ -32,38 +32,38 @@ export interface PatchedFileText {
   sha256: string;
 }
 
-/** Texts by docPath. */
 interface Texts {
   get(docPath: string): string | null | undefined;
 }
 
-/** What a batch comes to. */
+/** The result of a batch that was applied in memory. */
 export interface AppliedBatch {
-  /** To be reported as it is: all files are applied, or none. */
+  /** Ready to be reported. All files are applied, or none. */
   result: WritePatchResult;
-  /** The new texts, in the order of the batch; none where `result.success` is false. */
+  /** The new texts in the order of the batch; empty if `result.success` is false. */
   files: PatchedFileText[];
 }
 
 /**
- * The finished result of a patch for whatever holds the text: a Map by docPath, an editor's buffers. Every file is held
- * against its sha256 and its expected lines, and the batch applied in memory; nothing is changed. What is wrong with the
- * files is in the result, with a status and a code for each change.
+ * Computes the result of a patch for texts from any source, such as a Map or an editor's buffers. Checks each file's
+ * sha256 and expected lines, and applies the batch in memory; nothing is changed. The result has the errors of the
+ * files, with a status and code per change.
  *
  * ```ts
  * const { result, files } = applyBatch(call.batch!, { get: (docPath) => buffers.textOf(docPath) });
  * for (const { docPath, text } of files) buffers.replace(docPath, text);
  * ```
  *
- * @param batch that of the delivery, with the server's ids
- * @param files gives the text as it would be saved, byte order mark included; nothing where there is no such file
- * @throws Error for a batch or an edit that is not sound
+ * @param batch the batch of the delivery, with the server's ids
+ * @param files returns the text as it would be saved, with its byte order mark; null or undefined if the file does not
+ * exist
+ * @throws Error for an invalid batch or edit
  */
 export function applyBatch(batch: PatchBatch, files: Texts, options: ApplyOptions = {}): AppliedBatch {
   return applyRest(batch, files, new Map(), options);
 }
 
-/** The same for a batch of which some files, by filePatchId, were `written` before. */
+/** The same for a batch of which some files were `written` before, by filePatchId. */
 export function applyRest(
   batch: PatchBatch,
   files: Texts,
@@ -95,7 +95,7 @@ export function applyRest(
       outcomes.set(index, outcomeOfFault(file, error));
     }
   }
-  const refused = heldBack(selected, { outcomes, writes, buffers: new Map() });
+  const refused = refusedBatch(selected, { outcomes, writes, buffers: new Map() });
   if (refused) return { result: refused, files: [] };
   for (const [index, { sha256: newSha256 }] of writes) outcomes.set(index, { status: 'applied', newSha256 });
   return { result: resultOf(selected, outcomes), files: [...writes.values()] };

@@ -2,11 +2,11 @@ import type { PatchChangeDetails, PatchFaultDetails } from '@patchbay/protocol';
 import { MAX_REPORTED_BYTES } from '@patchbay/protocol/line-patch';
 import { bytesOf } from '../disk/utf8.js';
 
-/** What a result says of changes that do not fit, as far as there is room: of all of them together as much as of faults. */
+/** The details of failed changes, up to a common size limit. */
 export class ChangeDetails {
   private left = MAX_REPORTED_BYTES;
 
-  /** For one change; where only the file's lines are too much, without them; undefined where there is nothing to say. */
+  /** The details of one change, without the file's lines if these exceed the limit; empty if there are none. */
   of(fault: PatchFaultDetails): { details?: PatchChangeDetails } {
     const details = known(fault);
     return Object.keys(details).length === 0
@@ -22,7 +22,6 @@ export class ChangeDetails {
   }
 }
 
-/** The part that a result has; what is null says nothing. */
 function known(fault: PatchFaultDetails): PatchChangeDetails {
   const { actualLines, omittedLines, firstDifference, hint, foundAt, lineCount, currentSha256 } = fault;
   const all = { actualLines, omittedLines, firstDifference, hint, foundAt, lineCount, currentSha256 };

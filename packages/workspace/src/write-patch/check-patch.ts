@@ -11,14 +11,14 @@ import { type PatchedText, patchText } from './patch-text.js';
 
 const WRITE_BITS = 0o222;
 
-/** The file that a patch was planned on, found unchanged, and what the patch makes of it. */
+/** An unchanged original file and its patched content. */
 export interface PatchedFile extends PatchedText {
   readonly original: FileContent;
 }
 
 /**
- * Reads a file, holds it against its patch and applies the patch in memory. Changes nothing on disk.
- * @throws PatchFileFault, WorkspaceFault: everything that keeps the file from being patched
+ * Reads a file, checks its patch and applies it in memory. Changes nothing on disk.
+ * @throws PatchFileFault, WorkspaceFault if the file cannot be patched
  */
 export async function checkPatch(
   fs: FileSystem,
@@ -36,7 +36,7 @@ export async function checkPatch(
   }
 }
 
-/** The same, where the file's folder is open already. */
+/** The same for a file in an open folder. */
 export async function checkPatchIn(
   fs: FileSystem,
   directory: SafeDirectory,
@@ -50,7 +50,7 @@ export async function checkPatchIn(
   return { ...patchText(original, patch, maxFileBytes), original };
 }
 
-/** A rename would replace it all the same; that is not what whoever made it read-only wants. */
+/** A rename would replace a read-only file, against the intention of its owner. */
 async function refuseReadOnly(
   fs: FileSystem,
   directory: SafeDirectory,
@@ -59,12 +59,12 @@ async function refuseReadOnly(
 ): Promise<void> {
   const readOnly = (cause?: unknown) =>
     new PatchFileFault('WriteFailed', `"${name}" is read-only; nothing was written.`, [], cause);
-  // Root may write to everything, so the mode counts too.
+  // Root may write to any file, so the mode is checked, too.
   if ((mode & WRITE_BITS) === 0) throw readOnly();
   try {
     await fs.accessForWrite(directory.entry(name));
   } catch (error) {
     if (['EACCES', 'EPERM', 'EROFS'].includes(errnoOf(error) ?? '')) throw readOnly(error);
-    throw diskFault('WriteFailed', `"${name}" could not be looked at`, error);
+    throw diskFault('WriteFailed', `"${name}" could not be inspected`, error);
   }
 }

@@ -5,8 +5,8 @@ import type { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { notFound, PatchFileFault } from './patch-file-fault.js';
 
 /**
- * Finds the local files of docPaths, whatever case and Unicode form their names have on disk.
- * It remembers what it has listed: use one for one look at the disk.
+ * Finds the local files of docPaths, in any case and Unicode form. It caches listings, so use a new instance for each
+ * operation.
  */
 export class DocPathFinder {
   private readonly folders: FolderListings;
@@ -19,21 +19,21 @@ export class DocPathFinder {
   }
 
   /**
-   * The file in its real case. Nothing is said about what it is: a link and a folder are found too.
+   * The file in the spelling of the disk. The result may also be a link or a folder.
    * @throws PatchFileFault NOT_FOUND, AmbiguousDocPath; WorkspaceFault InvalidPath and those of `openDirectory`
    */
   async find(docPath: string): Promise<LocatedPath> {
     const [rootName, ...segments] = docPath.split('/');
     const root = this.roots.named(rootName!);
     if (!root || segments.length === 0) throw notFound(docPath);
-    // Before any look at the disk: what may not be reached is not to be explored either.
+    // Checked before any look at the disk, so that forbidden paths cannot be explored.
     this.roots.locateIn(root, segments.join('/'));
-    const [found, twin] = await this.folders.matches(root, segments);
+    const [found, second] = await this.folders.matches(root, segments);
     if (!found) throw notFound(docPath);
-    if (twin) {
+    if (second) {
       throw new PatchFileFault(
         'AmbiguousDocPath',
-        `"${found.join('/')}" and "${twin.join('/')}" differ only by case, so "${docPath}" could be either. Ask the user to rename one.`,
+        `"${found.join('/')}" and "${second.join('/')}" differ only by case, so "${docPath}" could be either. Ask the user to rename one.`,
       );
     }
     return this.roots.locateIn(root, found.join('/'));

@@ -4,7 +4,7 @@ import type { EditedProposal, FileProposal } from '../approval/approver.js';
 import { editChanges } from './edit-changes.js';
 import type { PatchedFilePreview } from './preview-write-patch.js';
 
-/** A batch of the system's own, such as a revert, says endings that an edit cannot say. */
+/** Batches of the system, such as a revert, may set line endings, which an edit cannot express. */
 export function isEditable({ files }: PatchBatch): boolean {
   return files.every(({ changes }) =>
     changes.every((change) => change.operation === 'delete' || change.newEndings === undefined),
@@ -12,9 +12,9 @@ export function isEditable({ files }: PatchBatch): boolean {
 }
 
 /**
- * The batch as a person wants its files to be in the end [PATCH-6]. `previews` are those that were shown, `texts` what the
- * files are to say, in the same order; a text that is what was shown leaves its file's changes as they are.
- * @throws Error, in words for that person, where the texts cannot be said as the changes of this batch
+ * Converts the user's texts back into a batch [PATCH-6]. `previews` are the proposed files, `texts` their edited texts
+ * in the same order. The changes of an unedited file stay as they are.
+ * @throws Error with a message for the user if the changes of this batch cannot express the texts
  */
 export function editBatch(
   batch: PatchBatch,
@@ -37,7 +37,7 @@ export function editBatch(
 }
 
 interface EditedFile {
-  /** Of all changes, undone ones too. */
+  /** All changes, including undone ones. */
   patch: FilePatch;
   undone: string[];
   proposal: FileProposal;
@@ -58,7 +58,7 @@ function editFile(patch: FilePatch, preview: PatchedFilePreview, text: string): 
   const applied = applyFilePatch(original, kept);
   if (!applied.ok) throw new Error(`The edit cannot be a patch: ${applied.faults[0]!.message}`);
   const after = Buffer.from(applied.bytes).toString('utf8');
-  // Of the texts: a change that was edited may hold lines that stay as they are.
+  // Computed from the texts, because an edited change may contain unchanged lines.
   const diff = unifiedDiffBetween(original, applied.bytes, path);
   return { ...made, proposal: proposalOf(path, before, after, label, { diff, changes: kept.changes }) };
 }

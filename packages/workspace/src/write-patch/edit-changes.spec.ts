@@ -40,7 +40,7 @@ const appliedTo = (original: string, patch: FilePatch): string => {
 const PATCH = patchOf(ORIGINAL, [replace(1, 'one', '1'), insert(3, 'new'), replace(5, 'five', '5')]);
 
 describe('editChanges', () => {
-  it('gives each change the lines that were edited where it is, under its id and description [PATCH-6]', () => {
+  it('assigns edited lines to the change at their place, with its id and description [PATCH-6]', () => {
     const { changes, undone } = editChanges(ORIGINAL, PATCH, 'I\ntwo\nthree\nNEW\nMORE\nfour\n5\n');
     expect(undone).toEqual([]);
     expect(changes).toMatchObject([
@@ -50,13 +50,13 @@ describe('editChanges', () => {
     ]);
   });
 
-  it('counts as undone where the original lines are back, and keeps what was proposed there', () => {
+  it('reports a change as undone if the original lines are back', () => {
     const { changes, undone } = editChanges(ORIGINAL, PATCH, 'one\ntwo\nthree\nnew\nfour\n5\n');
     expect(undone).toEqual(['c0']);
     expect(changes[0]).toEqual(PATCH.changes[0]);
   });
 
-  it('takes a change elsewhere into the nearest one, with the lines between as they are', () => {
+  it('assigns other edited lines to the nearest change', () => {
     const { changes } = editChanges(ORIGINAL, PATCH, '1\nTWO\nthree\nnew\nfour\n5\nsix\n');
     expect(changes).toMatchObject([
       { startLine: 1, endLine: 2, expectedOriginalLines: ['one', 'two'], newLines: ['1', 'TWO'] },
@@ -65,14 +65,14 @@ describe('editChanges', () => {
     ]);
   });
 
-  it('cuts in two what was rewritten across changes', () => {
+  it('splits an edit that spans several changes', () => {
     const text = 'all\nof it\nis other\n';
     const { changes, undone } = editChanges(ORIGINAL, PATCH, text);
     const kept = changes.filter(({ changeId }) => !undone.includes(changeId!));
     expect(appliedTo(ORIGINAL, { ...PATCH, changes: kept })).toBe(text);
   });
 
-  it('says every edited text by the changes of the patch, whatever it was', () => {
+  it('expresses every edited text as changes of the patch', () => {
     const word = fc.constantFrom('a', 'b', 'c', '');
     const lines = fc.array(word, { minLength: 1, maxLength: 8 });
     const places = fc.uniqueArray(fc.nat({ max: 7 }), { minLength: 1, maxLength: 4 });
@@ -113,7 +113,7 @@ describe('editBatch', () => {
     changes,
   };
 
-  it('proposes what the edit makes of the file, with its diff, and the arguments that say so', () => {
+  it('returns the edited text with its diff and arguments', () => {
     const { files, editedArguments } = editBatch(batch, [preview], ['1\ntwo\nthree\nfour\nV\n']);
     expect(files[0]).toMatchObject({ path: 'repo/A', before: ORIGINAL, patch: { label: 'l' } });
     expect(files[0]!.patch!.diff).toContain('-five\n+V\n');
@@ -121,15 +121,15 @@ describe('editBatch', () => {
     expect(editedArguments).toMatchObject({ files: [{ filePatchId: 'f', changes: [{}, {}, {}] }] });
   });
 
-  it('leaves what nobody edited as it was shown', () => {
+  it('keeps an unedited file as it was shown', () => {
     expect(editBatch(batch, [preview], [preview.after]).files[0]!.patch!.diff).toBe('d');
   });
 
   it.each([
-    ['nothing is left of it', ORIGINAL, 'To refuse it, deny it'],
-    ['it is no text', 'a\0b\n', 'is not text'],
+    ['no change is left', ORIGINAL, 'To refuse it, deny it'],
+    ['it is not text', 'a\0b\n', 'is not text'],
     ['a line holds a carriage return', 'a\rb\n', 'The edit cannot be a patch'],
-  ])('says so where %s', (_what, text, message) => {
+  ])('rejects an edit if %s', (_what, text, message) => {
     expect(() => editBatch(batch, [preview], [text])).toThrow(message);
   });
 });

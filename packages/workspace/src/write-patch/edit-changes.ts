@@ -1,46 +1,46 @@
 import type { FilePatch, PatchChange } from '@patchbay/protocol';
 import { diffToChanges, splitLines } from '@patchbay/protocol/line-patch';
 
-/** The changes of a file as a person has edited them. */
+/** The changes of a file after the user's edit. */
 export interface EditedChanges {
-  /** As many as were proposed, in their order and with their ids; those that the edit has undone as they were. */
+  /** All proposed changes in their order, with their ids; undone ones are as proposed. */
   changes: PatchChange[];
-  /** changeIds of what the edit has undone: the lines there are those of the original. */
+  /** changeIds of undone changes: their lines are the original ones. */
   undone: string[];
 }
 
-/** Lines from..to of the original, from 0 and end exclusive, become `lines`. */
+/** Original lines `from` (zero-based) to `to` (exclusive) become `lines`. */
 interface Hunk {
   from: number;
   to: number;
   lines: string[];
 }
 
-/** What is left of a change: the same stretch of the original. */
-type Stretch = Pick<Hunk, 'from' | 'to'>;
+/** A range of original lines. */
+type LineRange = Pick<Hunk, 'from' | 'to'>;
 
 /**
- * Tells what a person made of a patched text as the changes of the patch [PATCH-6]: each has the lines that were edited
- * nearest to where it was proposed. Line endings are none of it: the rules for new lines give them.
- * @throws Error for a text that lines cannot say
+ * Expresses an edited text as the changes of the patch [PATCH-6]. Each edited line belongs to the nearest change. Line
+ * endings are ignored; the rules for new lines define them.
+ * @throws Error for a text that changes cannot express
  */
 export function editChanges(original: string, patch: FilePatch, edited: string): EditedChanges {
   const before = linesOf(original);
   const hunks = hunksBetween(before, linesOf(edited));
-  const inFile = patch.changes.map((change) => ({ change, ...stretchOf(change) }));
+  const inFile = patch.changes.map((change) => ({ change, ...rangeOf(change) }));
   inFile.sort((a, b) => a.from - b.from || a.to - b.to);
   const bounds = inFile.slice(1).map(({ from }, at) => boundary({ from: inFile[at]!.to, to: from }, hunks));
   const undone: string[] = [];
   const byId = new Map<string | undefined, PatchChange>();
   for (const [at, { change, from }] of inFile.entries()) {
-    const own = takeUntil(hunks, at === bounds.length ? Infinity : bounds[at]!, inFile[at + 1], from);
+    const own = takeHunksBefore(hunks, at === bounds.length ? Infinity : bounds[at]!, inFile[at + 1], from);
     if (own.length === 0) undone.push(change.changeId!);
     byId.set(change.changeId, own.length === 0 ? change : changed(change, before, own));
   }
   return { changes: patch.changes.map(({ changeId }) => byId.get(changeId)!), undone };
 }
 
-/** Texts of the lines, whatever their endings; a byte order mark is no text. */
+/** The lines without endings and byte order mark. */
 function linesOf(text: string): string[] {
   return splitLines(Buffer.from(text)).map((line) => line.text);
 }
@@ -51,23 +51,23 @@ function hunksBetween(before: readonly string[], after: readonly string[]): Hunk
   if (!diffed.ok) throw new Error(`The edit cannot be a patch: ${diffed.reason}.`);
   let shift = 0;
   return diffed.changes.map((change) => {
-    const { from, to } = stretchOf(change);
+    const { from, to } = rangeOf(change);
     const added = change.operation === 'delete' ? 0 : change.newLines.length;
-    // From the text itself: a carriage return at the end of a line is one of its ending to the diff.
+    // The diff treats a trailing carriage return as part of the ending, so the lines come from the text itself.
     const lines = after.slice(from + shift, from + shift + added);
     shift += added - (to - from);
     return { from, to, lines };
   });
 }
 
-function stretchOf(change: PatchChange): Stretch {
+function rangeOf(change: PatchChange): LineRange {
   return change.operation === 'insert'
     ? { from: change.afterLine, to: change.afterLine }
     : { from: change.startLine - 1, to: change.endLine };
 }
 
-/** Where in the gap between two changes the lines of the one end and those of the other begin: in no hunk, if there is such a line. */
-function boundary(gap: Stretch, hunks: readonly Hunk[]): number {
+/** The line in the gap between two changes that separates their edits; outside of all hunks if possible. */
+function boundary(gap: LineRange, hunks: readonly Hunk[]): number {
   const middle = (gap.from + gap.to) / 2;
   const clean = [middle, gap.from, gap.to, ...hunks.flatMap(({ from, to }) => [from, to])]
     .map(Math.floor)
@@ -77,13 +77,13 @@ function boundary(gap: Stretch, hunks: readonly Hunk[]): number {
   return byDistance[0] ?? gap.to;
 }
 
-/** Takes the hunks before a line off the list; one that reaches across it is cut in two, which says the same. */
-function takeUntil(hunks: Hunk[], line: number, next: Stretch | undefined, ownFrom: number): Hunk[] {
+/** Removes the hunks before a line from the list. A hunk across the line is split, which has the same effect. */
+function takeHunksBefore(hunks: Hunk[], line: number, next: LineRange | undefined, ownFrom: number): Hunk[] {
   const taken: Hunk[] = [];
   for (let hunk = hunks[0]; hunk !== undefined; hunk = hunks[0]) {
     const { from, to, lines } = hunk;
     const isInsertHere = from === line && to === line;
-    // What is inserted just where the next change begins is that one's, unless only this one can mean it.
+    // An insertion right before the next change belongs to that one, unless only this one can express it.
     const isNext = isInsertHere && next !== undefined && next.from === line && ownFrom !== line;
     if (from > line || (from === line && (!isInsertHere || isNext))) break;
     hunks.shift();
@@ -98,7 +98,7 @@ function takeUntil(hunks: Hunk[], line: number, next: Stretch | undefined, ownFr
   return taken;
 }
 
-/** A change that does what its hunks do; lines between them stay as they are. */
+/** Combines hunks into one change; lines between them are unchanged. */
 function changed(proposed: PatchChange, before: readonly string[], hunks: readonly Hunk[]): PatchChange {
   const { changeId, changeKey, description } = proposed;
   const common = { ...(changeId !== undefined && { changeId }), changeKey, description };

@@ -16,7 +16,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
   beforeEach(() => folder.open());
   afterEach(() => folder.close());
 
-  describe('writes nothing', () => {
+  describe('a batch is not written', () => {
     const sound = { docPath: 'repo/ok', original: 'ok\n', changes: [insert(0, 'new')] };
     beforeEach(() => write('ok', 'ok\n'));
     const refused = async (other: Proposed, more: Parameters<typeof patch>[1] = {}) => {
@@ -29,7 +29,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
     };
     const change = [insert(0, 'y')];
 
-    it('where a file has changed, and tells its sha256', async () => {
+    it('if a file has changed, and the answer has its sha256', async () => {
       await write('a', 'other\n');
       const file = await refused({ docPath: 'repo/a', original: 'x\n', changes: change });
       expect(file).toMatchObject({ status: 'conflict', errorCode: 'STALE', newSha256: null });
@@ -38,7 +38,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(file.changes[0]!.details).toEqual({ currentSha256: sha256('other\n') });
     });
 
-    it('where lines are not what a change expects, and tells which change', async () => {
+    it('if lines differ from those expected, and the answer names the changes', async () => {
       await write('a', 'x\ny\n');
       const changes = [insert(0, 'top'), replace(1, 'z', 'Z'), replace(2, 'q', 'Q')];
       const file = await refused({ docPath: 'repo/a', original: 'x\ny\n', changes });
@@ -51,7 +51,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ]);
     });
 
-    it('where lines are not what a change expects, with the lines that are there, why, and where it is [PATCH-14]', async () => {
+    it('if lines differ, and the answer has the actual lines, the reason and where the lines are [PATCH-14]', async () => {
       const text = '\tx\ny\nz\n';
       await write('a', text);
       const changes = [replace(1, 'x', 'X'), replace(2, 'z', 'Z')];
@@ -65,7 +65,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ]);
     });
 
-    it('and says no more of the files than one message can hold [PATCH-14]', async () => {
+    it('if lines differ, and the details stay within the size of a message [PATCH-14]', async () => {
       const long = Array.from({ length: 100 }, (_, line) => `${line} ${'x'.repeat(20_000)}`);
       await write('long', `${long.join('\n')}\n`);
       const changes = long.map((_, line) => replace(line + 1, 'other', 'new'));
@@ -75,23 +75,23 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThanOrEqual(300 * 1024);
     });
 
-    it('where git ignores a file, in words that say nothing of whether the patch fits [RELAY-25]', async () => {
+    it('if git ignores a file, and the answer does not depend on whether the patch fits [RELAY-25]', async () => {
       execFileSync('git', ['init', '-q'], { cwd: folder.root });
       await write('.gitignore', 'a\n');
       await write('a', 'x\n');
-      const told = async (original: string, expected: string) => {
+      const answerTo = async (original: string, expected: string) => {
         const [docPath, changes] = ['repo/a', [replace(1, expected, 'y')]];
         const { message, errorCode, status } = await refused({ docPath, original, changes });
         return { message, errorCode, status };
       };
-      const fits = await told('x\n', 'x');
+      const fits = await answerTo('x\n', 'x');
       expect(fits).toMatchObject({ status: 'failed', errorCode: 'FORBIDDEN' });
-      expect([await told('x\n', 'z'), await told('z\n', 'z')]).toEqual([fits, fits]);
+      expect([await answerTo('x\n', 'z'), await answerTo('z\n', 'z')]).toEqual([fits, fits]);
       await disk.rm(join(folder.root, 'a'));
-      expect(await told('x\n', 'x')).toEqual(fits);
+      expect(await answerTo('x\n', 'x')).toEqual(fits);
     });
 
-    it('of a batch that a kill interrupted, and tells nothing of a file that is ignored by then [RELAY-25]', async () => {
+    it('after a crash without revealing a file that is ignored now [RELAY-25]', async () => {
       await write('a', 'x\n');
       const batch = batchOf({ docPath: 'repo/a', original: 'x\n', changes: [insert(0, 'y')] });
       let intents: readonly WriteIntent[] = [];
@@ -111,7 +111,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(JSON.stringify(recovery)).not.toContain(sha256('private\n'));
     });
 
-    it('where a file may hold secrets, whose lines it does not tell', async () => {
+    it('if a file may hold secrets, and the answer has none of its lines', async () => {
       await write('.env', 'TOKEN=abc\n');
       const changes = [replace(1, 'TOKEN=', 'TOKEN=x')];
       const file = await refused({ docPath: 'repo/.env', original: 'TOKEN=abc\n', changes });
@@ -119,7 +119,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(JSON.stringify(file)).not.toContain('abc');
     });
 
-    it('where a change is beyond the end of its file', async () => {
+    it('if a change is beyond the end of its file', async () => {
       await write('a', 'x\n');
       const file = await refused({ docPath: 'repo/a', original: 'x\n', changes: [insert(7, 'y')] });
       expect(file).toMatchObject({ status: 'conflict', errorCode: 'RANGE_BEYOND_END' });
@@ -134,15 +134,15 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ['the docPath names a root only', 'repo', 'NOT_FOUND'],
       ['it is a folder', 'repo/folder', 'WriteFailed'],
       ['it is a link', 'repo/link', 'InvalidPath'],
-      ['it lies behind a link', 'repo/way/inside', 'InvalidPath'],
+      ['it is behind a link', 'repo/way/inside', 'InvalidPath'],
       ['it is a FIFO', 'repo/fifo', 'WriteFailed'],
-      ['it lies in .git', 'repo/.git/config', 'InvalidPath'],
-      ['it would lie in .git', 'repo/.git/none', 'InvalidPath'],
+      ['it is in .git', 'repo/.git/config', 'InvalidPath'],
+      ['it would be in .git', 'repo/.git/none', 'InvalidPath'],
       ['its name is a device on Windows', 'repo/con.txt', 'InvalidPath'],
       ['it is read-only', 'repo/read-only', 'WriteFailed'],
       ['two files differ only by case', 'repo/twin', 'AmbiguousDocPath'],
-      ['they do so by a folder', 'repo/d/twin', 'AmbiguousDocPath'],
-    ])('where %s', async (_why, docPath, errorCode) => {
+      ['two folders differ only by case', 'repo/d/twin', 'AmbiguousDocPath'],
+    ])('if %s', async (_why, docPath, errorCode) => {
       for (const path of ['folder/a', '.git/config', 'con.txt', 'Twin', 'twin', 'd/twin', 'D/Twin']) {
         await write(path, 'x\n');
       }
@@ -163,7 +163,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ['has a NUL byte', Buffer.from('a\0b\n')],
       ['is not UTF-8', Buffer.from([0x61, 0xff, 0x0a])],
       ['is UTF-16', Buffer.from([0xff, 0xfe, 0x61, 0x00])],
-    ])('where a file %s', async (_what, original) => {
+    ])('if a file %s', async (_what, original) => {
       await write('a', original);
       const file = await refused({ docPath: 'repo/a', original, changes: change });
       expect(file).toMatchObject({ status: 'failed', errorCode: 'NOT_TEXT' });
@@ -173,7 +173,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
     it.each([
       ['is', 'x'.repeat(31), 'y'],
       ['would become', 'x', 'y'.repeat(31)],
-    ])('where a file %s larger than the limit', async (_what, original, line) => {
+    ])('if a file %s larger than the limit', async (_what, original, line) => {
       await write('a', original);
       const file = await refused(
         { docPath: 'repo/a', original, changes: [insert(0, line)] },
@@ -182,7 +182,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(file).toMatchObject({ status: 'failed', errorCode: 'TOO_LARGE' });
     });
 
-    it('where the changes leave a file as it is', async () => {
+    it('if the changes have no effect', async () => {
       await write('a', 'x\n');
       const batch = batchOf(sound, { docPath: 'repo/a', original: 'x\n', changes: [replace(1, 'x', 'y')] });
       Object.assign(batch.files[1]!.changes[0]!, { newLines: ['x'] });
@@ -190,14 +190,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(await read('ok')).toBe('ok\n');
     });
 
-    it('where the editor has unsaved changes of a file', async () => {
-      await write('a', 'x\n');
-      const buffers = { isDirty: (docPath: string) => docPath === 'repo/a' };
-      const file = await refused({ docPath: 'repo/a', original: 'x\n', changes: change }, { buffers });
-      expect(file).toMatchObject({ status: 'failed', errorCode: 'DIRTY_BUFFER' });
-    });
-
-    it('where the batch has no ids', async () => {
+    it('if the batch has no ids', async () => {
       const batch = batchOf(sound);
       delete batch.files[0]!.changes[0]!.changeId;
       await expect(patch(batch)).rejects.toThrow('lacks ids');

@@ -20,7 +20,7 @@ import { executeWritePatch, type PatchContext } from './execute-write-patch.js';
 
 const NAMES = ['a.txt', 'src/B.txt', 'src/deep/c.txt'];
 
-describe('a patch batch, whatever it is and whatever goes wrong', () => {
+describe('any patch batch', () => {
   let base: string;
   let root: string;
   let roots: PatchContext['roots'];
@@ -46,7 +46,7 @@ describe('a patch batch, whatever it is and whatever goes wrong', () => {
   });
 
   type Edits = [Buffer, Buffer, boolean[]][];
-  /** The batch that makes the second text of the first, as far as the two differ in what a patch can change. */
+  /** The batch that turns the first text into the second, as far as a patch can. */
   function batchOf(files: Edits): PatchBatch | null {
     const diffs = files.map(([before, after]) => diffToChanges(before, after));
     const parsed = parsePatchBatch(
@@ -75,7 +75,7 @@ describe('a patch batch, whatever it is and whatever goes wrong', () => {
   const temps = async () =>
     (await disk.readdir(root, { recursive: true })).filter((name) => name.includes('.patchbay-'));
 
-  it('leaves what the engine makes of the accepted changes, or every byte as it was', async () => {
+  it('results in the accepted changes, or leaves every byte', async () => {
     await fc.assert(
       fc.asyncProperty(edits, async (files) => {
         const batch = batchOf(files);
@@ -109,10 +109,10 @@ describe('a patch batch, whatever it is and whatever goes wrong', () => {
       }),
       { numRuns: 150 },
     );
-    // Both wait for the disk many times, and other tests may keep it busy: 2 s alone, over 30 s have been seen.
+    // Both wait for the disk many times: 2 s alone, over 30 s under load.
   }, 120_000);
 
-  it('is written as a whole or not at all, whichever call to the disk fails [PATCH-9]', async () => {
+  it('is written as a whole or not at all, whichever system call fails [PATCH-9]', async () => {
     const files: Edits = NAMES.map((name) => [Buffer.from(`${name}\n`), Buffer.from(`${name}\nnew\n`), []]);
     const [before, after] = [0, 1].map((at) => files.map((file) => file[at]));
     let failed = 0;
@@ -126,11 +126,11 @@ describe('a patch batch, whatever it is and whatever goes wrong', () => {
       if (result.success) succeeded++;
       else failed++;
     }
-    // What only makes a write durable, or tidies up after it, may fail without undoing it.
+    // Failures of syncs and clean-up do not undo a write.
     expect([failed > 30, succeeded > 0]).toEqual([true, true]);
   }, 120_000);
 
-  /** A disk whose `moment`th call fails, once; the others work. */
+  /** A disk whose `moment`th call fails once. */
   function failingOnce(moment: number) {
     let calls = 0;
     const wrap =

@@ -6,7 +6,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 
 import { type FileSystem } from '../disk/file-system.js';
 import { WorkspaceRoots } from '../disk/workspace-roots.js';
-import { errno, WALKS } from '../disk/walked-folder.sample.js';
+import { WALKS } from '../disk/walked-folder.sample.js';
 import { allow, batchOf, insert, only, PatchedFolder, replace, statuses } from './write-patch.sample.js';
 
 describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths) => {
@@ -15,8 +15,8 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
   beforeEach(() => folder.open());
   afterEach(() => folder.close());
 
-  describe('writes', () => {
-    it('all files of a batch, in whatever case they are on disk, and says what it did', async () => {
+  describe('a batch', () => {
+    it('writes all files, in any case of their names on disk, and reports them', async () => {
       await write('src/Foo.cs', 'a\nb\n');
       await write('README.md', 'x\n');
       const result = await patch(
@@ -52,7 +52,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(await tree()).toEqual(['README.md', 'src', 'src/Foo.cs']);
     });
 
-    it('with the mode, byte order mark and line endings that the file has', async () => {
+    it('keeps mode, byte order mark and line endings', async () => {
       const original = '\ufeffone\r\ntwo\nthree';
       await write('run.sh', original);
       await disk.chmod(join(folder.root, 'run.sh'), 0o751);
@@ -63,7 +63,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect((await disk.stat(join(folder.root, 'run.sh'))).mode & 0o777).toBe(0o751);
     });
 
-    it('in the root that the docPath names, where several are connected', async () => {
+    it('writes into the root that the docPath names', async () => {
       await disk.mkdir(join(folder.base, 'Web'));
       await disk.writeFile(join(folder.base, 'Web', 'a'), 'x\n');
       const roots = await WorkspaceRoots.open([
@@ -79,7 +79,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ]);
     });
 
-    it('a file whose name is decomposed on disk', async () => {
+    it('finds a file whose name is decomposed on disk', async () => {
       await write('cafe\u0301.txt', 'x\n');
       const result = await patch(
         batchOf({ docPath: 'repo/caf\u00e9.txt', original: 'x\n', changes: [insert(0, 'y')] }),
@@ -87,7 +87,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(statuses(result)).toEqual(['applied']);
     });
 
-    it('beside the link, not through it, where the file has another name elsewhere', async () => {
+    it('replaces a hard link without changing its other name', async () => {
       await disk.writeFile(join(folder.base, 'elsewhere'), 'x\n');
       await disk.link(join(folder.base, 'elsewhere'), join(folder.root, 'a'));
       await patch(batchOf({ docPath: 'repo/a', original: 'x\n', changes: [insert(0, 'y')] }));
@@ -97,31 +97,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ]);
     });
 
-    it('where the disk has no hard links', async () => {
-      await write('a', 'x\n');
-      const faults = { link: () => Promise.reject(errno('EPERM')) };
-      const result = await patch(batchOf({ docPath: 'repo/a', original: 'x\n', changes: [insert(0, 'y')] }), {
-        faults,
-      });
-      expect([result.success, await read('a')]).toEqual([true, 'y\nx\n']);
-    });
-
-    it('nothing where a file is in use, and says what a person can do', async () => {
-      await write('a', 'x\n');
-      await write('b', 'x\n');
-      const rename: FileSystem['rename'] = (from, to) =>
-        to.endsWith('b') ? Promise.reject(errno('EBUSY')) : fs.rename(from, to);
-      const files = ['a', 'b'].map((name) => ({
-        ...{ docPath: `repo/${name}`, original: 'x\n', changes: [insert(0, 'y')] },
-      }));
-      const result = await patch(batchOf(...files), { faults: { rename } });
-      expect([result.success, await read('a'), await read('b')]).toEqual([false, 'x\n', 'x\n']);
-      expect(result.files[1]!.message).toMatch(
-        /another program has it open.* Close it there, then try again\./,
-      );
-    });
-
-    it('many files, without as many open folders', async () => {
+    it('of many files keeps few folders open', async () => {
       const docPaths = Array.from({ length: 200 }, (_, index) => `d${index % 50}/f${index}`);
       for (const path of docPaths) await write(path, 'x\n');
       let open = 0;
@@ -141,11 +117,11 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       const result = await patch(batchOf(...files), { faults: { open: counting } });
       expect([result.success, await read('d49/f199'), open]).toEqual([true, 'y\nx\n', 0]);
       expect(most).toBeLessThan(100);
-      // Each file's attributes are kept by a process of their own.
+      // The attributes of each file are copied by another process.
     }, 120_000);
   });
 
-  describe('of what a person rejected', () => {
+  describe('a batch with a decision', () => {
     const original = '1\n2\n3\n4\n';
     const proposal = () =>
       batchOf(
@@ -161,26 +137,20 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       await write('b', 'b\n');
     });
 
-    it('writes the rest, its line numbers unshifted', async () => {
+    it('leaves out rejected changes without shifting line numbers', async () => {
       const result = await patch(proposal(), { approval: { ...allow, rejectedChangeIds: ['f0c0', 'f0c1'] } });
       expect([await read('a'), await read('b')]).toEqual(['1\n2\n3\nfour\n', 'x\nb\n']);
       expect(result.success).toBe(true);
       expect(only(result).changes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'applied']);
     });
 
-    it('leaves a file alone of which everything was rejected', async () => {
-      const result = await patch(proposal(), { approval: { ...allow, rejectedChangeIds: ['f1c0'] } });
-      expect(statuses(result)).toEqual(['applied', 'rejected']);
-      expect([result.success, await read('b')]).toEqual([true, 'b\n']);
-    });
-
-    it('does not care whether a file that was rejected could be patched', async () => {
+    it('ignores whether a fully rejected file could be patched', async () => {
       await disk.rm(join(folder.root, 'b'));
       const result = await patch(proposal(), { approval: { ...allow, rejectedChangeIds: ['f1c0'] } });
       expect([result.success, statuses(result)]).toEqual([true, ['applied', 'rejected']]);
     });
 
-    it('takes a file as rejected of which only a change is left that changes nothing', async () => {
+    it('rejects a file whose only accepted change has no effect', async () => {
       const changes = [replace(1, '1', 'one'), replace(2, '2', '2')];
       const batch = batchOf({ docPath: 'repo/a', original, changes });
       const result = await patch(batch, { approval: { ...allow, rejectedChangeIds: ['f0c0'] } });
@@ -188,7 +158,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(only(result).changes.map(({ status }) => status)).toEqual(['rejected', 'skipped']);
     });
 
-    it('writes what the person edited, and counts as rejected what they left out', async () => {
+    it('writes the edit, and rejects changes that the edit left out', async () => {
       const edited = proposal();
       edited.files.pop();
       Object.assign(edited.files[0]!.changes[1]!, { newLines: ['II'] });
@@ -198,7 +168,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(statuses(result)).toEqual(['applied', 'rejected']);
     });
 
-    it('refuses an edit that makes another patch of it', async () => {
+    it('fails for an edit of other files', async () => {
       const edited = JSON.parse(JSON.stringify(proposal())) as PatchBatch;
       edited.files[0]!.docPath = 'repo/elsewhere';
       const editedArguments = JSON.parse(JSON.stringify(edited)) as NonNullable<Approval['editedArguments']>;

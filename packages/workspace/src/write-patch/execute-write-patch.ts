@@ -15,7 +15,7 @@ import type { LocatedPath } from '../disk/located-path.js';
 import { DocPathFinder } from './doc-path-finder.js';
 import { checkPatch } from './check-patch.js';
 import { forbiddenFiles } from './forbidden-files.js';
-import { heldBack, outcomeOfFault } from './held-back.js';
+import { refusedBatch, outcomeOfFault } from './refused-batch.js';
 import {
   applyBuffers,
   type BufferIntent,
@@ -29,19 +29,21 @@ import type { PatchedText } from './patch-text.js';
 import { PatchWrite } from './patch-write.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
-/** What the executor of patches needs to know about this client. */
+/** What the patch executor needs to know about this client. */
 export interface PatchContext extends WorkspaceContext {
-  /** What is open in the editor; left out: nothing is, and every file is patched on the disk. */
+  /** The editor's open buffers; without it, all files are patched on the disk. */
   readonly buffers?: OpenBuffers;
 }
 
-const TAKEN_BACK = 'Not changed: the batch was taken back because another file could not be written.';
+const ROLLED_BACK = 'Not changed: the batch was rolled back because another file could not be written.';
 
 /**
- * Executes `workspace_write_patch`: checks every file before it writes any, then writes all of them or none. What goes
- * wrong with the files is in the result. `batch` is that of the delivery, `approval` what the person decided; give
- * `journal.writeLog(callId)` as `log`, else a kill in the middle can leave a part of the batch written.
- * @throws Error for a batch or an edit that is not sound; nothing was written then
+ * Executes `workspace_write_patch`: checks all files before it writes any, then writes all or none. The result has the
+ * errors of the files.
+ * @param batch the batch of the delivery
+ * @param approval the user's decision
+ * @param log `journal.writeLog(callId)`; without it, a killed process can leave a part of the batch written
+ * @throws Error for an invalid batch or edit; nothing was written
  */
 export async function executeWritePatch(
   context: PatchContext,
@@ -51,7 +53,7 @@ export async function executeWritePatch(
 ): Promise<WritePatchResult> {
   const selected = selectBatch(batch, approval);
   const checked = await checkBatch(context, selected);
-  const refusal = heldBack(selected, checked);
+  const refusal = refusedBatch(selected, checked);
   if (refusal) return refusal;
   const { outcomes, writes, buffers } = checked;
   if (buffers.size > 0) {
@@ -64,15 +66,15 @@ export async function executeWritePatch(
   return resultOf(selected, outcomes);
 }
 
-/** Every file, held against what there is of it: what can be written, and why the rest can't. By index in the batch. */
+/** All files of a batch after the check, by index: what can be written, and why the rest cannot. */
 export interface CheckedBatch {
   outcomes: Map<number, FileOutcome>;
   writes: Map<number, PatchWrite>;
-  /** Files that are open and not saved: all of the batch, or none. */
+  /** Open files with unsaved changes: either all files of the batch, or none. */
   buffers: Map<number, BufferIntent>;
 }
 
-/** Looks at the disk and changes nothing. `onSound` is shown each file that can be written. */
+/** Checks all files without changing anything. Calls `onSound` for each file that can be written. */
 export async function checkBatch(
   context: PatchContext,
   { files }: SelectedBatch,
@@ -110,10 +112,10 @@ export async function checkBatch(
     for (const index of buffers.keys()) outcomes.set(index, { status: 'refused', fault: mixedWithFiles() });
     buffers.clear();
   }
-  return { outcomes, writes: inOrder(writes), buffers: inOrder(buffers) };
+  return { outcomes, writes: sortedByIndex(writes), buffers: sortedByIndex(buffers) };
 }
 
-/** Changes every buffer or none, with what a kill in the middle is judged by in the journal. */
+/** Changes all buffers or none. The journal has what is needed to judge a crash. */
 async function writeBuffers(
   editor: OpenBuffers,
   buffers: ReadonlyMap<number, BufferIntent>,
@@ -129,23 +131,23 @@ async function writeBuffers(
   const outcomes = await applyBuffers(editor, buffers);
   const isDone = [...outcomes.values()].every(({ status }) => status === 'applied');
   const done = intents.map((intent) => ({ ...intent, patch: { ...intent.patch, stage: 'done' as const } }));
-  // Whatever is typed from here on, the batch was made.
+  // The user may type from here on, which must not make the batch look unapplied.
   if (isDone) await log?.intend(done).catch(() => {});
   return outcomes;
 }
 
-function inOrder<T>(byIndex: ReadonlyMap<number, T>): Map<number, T> {
+function sortedByIndex<T>(byIndex: ReadonlyMap<number, T>): Map<number, T> {
   return new Map([...byIndex].sort(([a], [b]) => a - b));
 }
 
-/** Why the files were not all written; `left` could not be taken back. */
+/** Why not all files were written. The files in `left` could not be restored. */
 export interface FailedWrite {
   readonly at: PatchWrite;
   readonly fault: PatchFileFault;
   readonly left: ReadonlySet<PatchWrite>;
 }
 
-/** Stages every file, then puts one after the other in its place; what was done is taken back where one fails. */
+/** Stages all files, then commits them one by one. Rolls back if one fails. */
 async function writeAll(
   context: WorkspaceContext,
   files: readonly PatchWrite[],
@@ -166,7 +168,7 @@ async function writeAll(
   return { ...why, left: new Set() };
 }
 
-/** Puts staged files in their place, all of them or none. Those in `committed` are there already. */
+/** Commits staged files, all or none. The files in `committed` are already in place. */
 export async function commitAll(
   context: WorkspaceContext,
   files: readonly PatchWrite[],
@@ -181,7 +183,7 @@ export async function commitAll(
       committed.add(file);
     } catch (error) {
       const fault = toPatchFileFault(error);
-      failed = { at: file, fault, left: await takeBack(files, committed, { at: file, fault }, log) };
+      failed = { at: file, fault, left: await rollBack(files, committed, { at: file, fault }, log) };
       break;
     }
   }
@@ -189,14 +191,14 @@ export async function commitAll(
     if (!failed) file.mark('done');
     return file.intent;
   });
-  // Before the originals are given up. Without it, a kill right now is judged by what the disk shows.
+  // Journaled before the originals are removed. If it fails, a crash is judged by the disk's state.
   if (!failed) await log?.intend(intents).catch(() => {});
   await removeTempFiles(context, intents);
   return failed;
 }
 
-/** Restores the originals, the last one first. @returns those that could not be restored. */
-export async function takeBack(
+/** Restores the originals in reverse order. @returns the files that could not be restored */
+export async function rollBack(
   files: readonly PatchWrite[],
   committed: ReadonlySet<PatchWrite>,
   why: { at: PatchWrite; fault: PatchFileFault },
@@ -217,7 +219,6 @@ function journaled(written: Promise<void> | undefined): Promise<void> | undefine
   });
 }
 
-/** What became of a file once the batch is decided. */
 export function outcomeOf(write: PatchWrite, failed: FailedWrite | null): FileOutcome {
   const newSha256 = write.intent.sha256;
   if (!failed) {
@@ -225,6 +226,6 @@ export function outcomeOf(write: PatchWrite, failed: FailedWrite | null): FileOu
     return { status: 'applied', newSha256, ...(message !== undefined && { message }) };
   }
   if (write === failed.at) return { status: 'refused', fault: failed.fault };
-  if (!failed.left.has(write)) return { status: 'skipped', message: TAKEN_BACK };
-  return { status: 'applied', newSha256, message: 'Written, and could not be taken back.' };
+  if (!failed.left.has(write)) return { status: 'skipped', message: ROLLED_BACK };
+  return { status: 'applied', newSha256, message: 'Written, and could not be restored.' };
 }

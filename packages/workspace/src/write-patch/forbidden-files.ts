@@ -3,8 +3,8 @@ import { refusalText } from '../visible/hidden.js';
 import { PatchFileFault } from './patch-file-fault.js';
 
 /**
- * Why files may not be patched, by docPath: what is wrong with a patch is answered with lines of the file and its sha256,
- * and nobody is asked before. So whether it fits makes no difference to the answer, nor does who would allow it.
+ * Why files must not be patched, by docPath. Errors of a patch contain lines and sha256 of the file and are sent
+ * without a question. So hidden files get the same answer whether the patch fits or not.
  */
 export async function forbiddenFiles(
   context: HiddenContext,

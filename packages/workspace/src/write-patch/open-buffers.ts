@@ -6,40 +6,39 @@ import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
 import type { PatchWriteIntent } from './patch-write.js';
 import type { FileOutcome } from './write-patch-result.js';
 
-/** A file's text as an editor would save it. */
+/** A file's text as the editor would save it. */
 export interface OpenBuffer {
   bytes: Uint8Array;
-  /** It has changes that are not on the disk. */
   isDirty: boolean;
 }
 
-/** The editor that a client lives in. */
+/** The open files of the editor that hosts the client. */
 export interface OpenBuffers {
-  /** Whether the file is open with changes that are not on disk: it is patched there, or else not at all (DIRTY_BUFFER). */
+  /** Whether the file is open with unsaved changes. It is then patched in the buffer, or not at all (DIRTY_BUFFER). */
   isDirty(docPath: string): boolean | Promise<boolean>;
-  /** What the editor holds of the file, unsaved or not; null where it is not open. */
+  /** The text of an open file, saved or not; null if it is not open. */
   read?(docPath: string): Promise<OpenBuffer | null>;
   /**
-   * Puts these bytes in the place of the buffer's text, and saves nothing; false where that text is no longer the one
-   * with this sha256, or is not open.
+   * Replaces the text of the buffer without saving. Returns false if the current text does not have this sha256, or
+   * the file is not open.
    */
   apply?(docPath: string, expectedSha256: string, bytes: Uint8Array): Promise<boolean>;
 }
 
-/** An unsaved buffer, and what a patch makes of it. */
+/** An unsaved buffer and its patched text. */
 export interface BufferWrite extends PatchedText {
   docPath: string;
 }
 
-/** The same, as the journal is to know it before anything is changed. */
+/** The same with its journal entry, which is written before any change. */
 export interface BufferIntent extends BufferWrite {
   intent: PatchWriteIntent;
 }
 
 const DIRTY = 'The file is open in the editor with changes that are not saved.';
-const TAKEN_BACK = 'Not changed: the batch was taken back because another open file could not be changed.';
+const ROLLED_BACK = 'Not changed: the batch was rolled back because another open file could not be changed.';
 
-/** A dirty buffer with its patch applied in memory; null where the file has none. @throws PatchFileFault */
+/** Applies a patch to an unsaved buffer in memory; null if the file has no unsaved changes. @throws PatchFileFault */
 export async function checkBuffer(
   buffers: OpenBuffers | undefined,
   patch: FilePatch,
@@ -53,7 +52,7 @@ export async function checkBuffer(
   return { docPath, ...patchText({ bytes, sha256: sha256(bytes) }, patch, maxFileBytes) };
 }
 
-/** Why the rest of an interrupted batch cannot be made: the buffer is not open any more. */
+/** Why an interrupted batch cannot be completed. */
 export function noLongerDirty(): PatchFileFault {
   return new PatchFileFault(
     'WriteFailed',
@@ -61,7 +60,7 @@ export function noLongerDirty(): PatchFileFault {
   );
 }
 
-/** Why a batch with such a file, and others that are not, cannot be written as a whole. */
+/** Why a batch of unsaved and other files cannot be written as a whole. */
 export function mixedWithFiles(): PatchFileFault {
   return dirty('Patch such files in a batch of their own, or ask the user to save them.');
 }
@@ -70,7 +69,7 @@ function dirty(advice: string): PatchFileFault {
   return new PatchFileFault('DIRTY_BUFFER', `${DIRTY} ${advice}`);
 }
 
-/** Changes every buffer or, as far as that can be undone, none. By index in the batch. */
+/** Changes all buffers; if one fails, restores the others as far as possible. By index in the batch. */
 export async function applyBuffers(
   buffers: OpenBuffers,
   writes: ReadonlyMap<number, BufferWrite>,
@@ -79,12 +78,12 @@ export async function applyBuffers(
   for (const [index, write] of writes) {
     const fault = await applyOne(buffers, write);
     if (fault) {
-      const left = await takeBack(buffers, writes, done);
+      const left = await rollBack(buffers, writes, done);
       const others = [...writes].map(([other, { sha256: newSha256 }]): [number, FileOutcome] => [
         other,
         left.has(other)
-          ? { status: 'applied', newSha256, message: 'Changed, and could not be taken back.' }
-          : { status: 'skipped', message: TAKEN_BACK },
+          ? { status: 'applied', newSha256, message: 'Changed, and could not be restored.' }
+          : { status: 'skipped', message: ROLLED_BACK },
       ]);
       return new Map([...others, [index, { status: 'refused', fault }]]);
     }
@@ -108,8 +107,8 @@ async function applyOne(buffers: OpenBuffers, write: BufferWrite): Promise<Patch
   }
 }
 
-/** @returns those that are not as they were. */
-async function takeBack(
+/** @returns the buffers that could not be restored */
+async function rollBack(
   buffers: OpenBuffers,
   writes: ReadonlyMap<number, BufferWrite>,
   done: readonly number[],

@@ -2,28 +2,28 @@ import type { PatchErrorCode, PatchFault, PatchFaultDetails } from '@patchbay/pr
 
 import { WorkspaceFault } from '../disk/workspace-fault.js';
 
-/** Why one file of a batch cannot be patched. `message` is fit for the LLM: no absolute path, no errno. */
+/** Why a file of a batch cannot be patched. `message` is safe for the LLM: no absolute path, no errno. */
 export class PatchFileFault extends Error {
   constructor(
     readonly code: PatchErrorCode,
     message: string,
-    /** What is wrong with single changes, where the fault lies there. */
+    /** Errors of single changes. */
     readonly faults: readonly PatchFault[] = [],
     cause?: unknown,
-    /** What there is to know of the whole file. */
+    /** Details about the whole file. */
     readonly details: PatchFaultDetails = {},
   ) {
     super(message, { cause });
     this.name = 'PatchFileFault';
   }
 
-  /** The file is not what the patch was planned on, or says of it: a conflict, where all else is a failure. */
+  /** A conflict: the file differs from what the patch expects. Other codes are failures. */
   get isConflict(): boolean {
     return this.code === 'STALE' || this.code === 'LINES_MISMATCH' || this.code === 'RANGE_BEYOND_END';
   }
 }
 
-/** Any error as a fault of one file; what was not foreseen is UnhandledException, without its details. */
+/** Converts any error into a fault of a file. Unexpected errors become UnhandledException without details. */
 export function toPatchFileFault(error: unknown): PatchFileFault {
   if (error instanceof PatchFileFault) return error;
   if (error instanceof WorkspaceFault) {
@@ -33,7 +33,6 @@ export function toPatchFileFault(error: unknown): PatchFileFault {
   return new PatchFileFault('UnhandledException', 'An unexpected error.', [], error);
 }
 
-/** There is no file for this docPath. */
 export function notFound(docPath: string): PatchFileFault {
   return new PatchFileFault(
     'NOT_FOUND',
@@ -41,7 +40,6 @@ export function notFound(docPath: string): PatchFileFault {
   );
 }
 
-/** The bytes on disk are not those that the patch was planned on. */
 export function stale(originalSha256: string, currentSha256: string): PatchFileFault {
   return new PatchFileFault(
     'STALE',

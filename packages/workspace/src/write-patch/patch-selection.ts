@@ -1,24 +1,24 @@
 import type { Approval, FilePatch, PatchBatch } from '@patchbay/protocol';
 import { parsePatchBatch } from '@patchbay/protocol/line-patch';
 
-/** One file of a batch as it was proposed, and as it is to be applied. */
+/** A file of a batch as proposed and as it will be applied. */
 export interface SelectedFile {
   readonly proposed: FilePatch & { filePatchId: string };
-  /** Without the changes that were rejected, and as the person edited it; no change left: the file is rejected. */
+  /** Without rejected changes, and as edited. Without any change, the file is rejected. */
   readonly effective: FilePatch;
 }
 
-/** A batch with what a person made of it. */
+/** A batch with the user's decision applied. */
 export interface SelectedBatch {
   readonly batch: PatchBatch & { batchId: string };
   readonly files: readonly SelectedFile[];
 }
 
 /**
- * The batch as it is to be applied: without the changes that the person rejected, or left out of an edit. All line
- * numbers are those of the original file, so leaving out a change does not shift the others.
- * @param input the batch of a delivery, with the server's ids.
- * @throws Error for a batch that is not sound, has no ids, or was edited into one with other files or changes.
+ * Applies the user's decision to a batch: leaves out changes that were rejected or removed by an edit. All line
+ * numbers refer to the original file, so the other changes are not shifted.
+ * @param input the batch of a delivery, with the server's ids
+ * @throws Error for a batch that is invalid, has no ids, or was edited to have other files or changes
  */
 export function selectBatch(input: PatchBatch, approval: Approval | null = null): SelectedBatch {
   const batch = parseOwn(input, 'The batch of the delivery');
@@ -31,7 +31,7 @@ export function selectBatch(input: PatchBatch, approval: Approval | null = null)
   const files = batch.files.map((proposed) => {
     const file = byId.get(proposed.filePatchId);
     byId.delete(proposed.filePatchId);
-    if (file) keepsItsPlace(proposed, file);
+    if (file) checkSameChanges(proposed, file);
     const changes = file?.changes.filter(({ changeId }) => !rejected.has(changeId!)) ?? [];
     return { proposed, effective: { ...proposed, changes } };
   });
@@ -39,7 +39,6 @@ export function selectBatch(input: PatchBatch, approval: Approval | null = null)
   return { batch, files };
 }
 
-/** The changes of the proposed batch that are not to be applied. */
 export function rejectedChangeIds({ files }: SelectedBatch): string[] {
   return files.flatMap(({ proposed, effective }) => {
     const kept = new Set(effective.changes.map(({ changeId }) => changeId));
@@ -47,8 +46,8 @@ export function rejectedChangeIds({ files }: SelectedBatch): string[] {
   });
 }
 
-/** A person who accepts nothing has refused the call [PATCH-9]. */
-export function decided(batch: PatchBatch, approval: Approval): Approval {
+/** An approval without any accepted change is a denial [PATCH-9]. */
+export function denyIfAllRejected(batch: PatchBatch, approval: Approval): Approval {
   if (approval.decision === 'deny') return approval;
   const rejected = rejectedChangeIds(selectBatch(batch, approval));
   const total = batch.files.reduce((sum, { changes }) => sum + changes.length, 0);
@@ -59,7 +58,7 @@ export function decided(batch: PatchBatch, approval: Approval): Approval {
 
 type OwnBatch = Omit<PatchBatch, 'files'> & { batchId: string; files: SelectedFile['proposed'][] };
 
-/** The server has validated it; a client takes nobody's word for what it writes to disk. */
+/** The server has validated the batch, but a client checks all input before it writes to disk. */
 function parseOwn(input: unknown, what: string): OwnBatch {
   const parsed = parsePatchBatch(input, { trusted: true });
   if (!parsed.ok) throw new Error(`${what} is not sound: ${parsed.faults[0]?.message ?? 'no reason given'}`);
@@ -73,7 +72,7 @@ function allChangeIds({ files }: PatchBatch): string[] {
   return files.flatMap(({ changes }) => changes.map(({ changeId }) => changeId!));
 }
 
-function keepsItsPlace(proposed: FilePatch, edited: FilePatch): void {
+function checkSameChanges(proposed: FilePatch, edited: FilePatch): void {
   const known = new Set(proposed.changes.map(({ changeId }) => changeId));
   const same =
     edited.docPath === proposed.docPath &&

@@ -3,7 +3,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { applyFilePatch } from '@patchbay/protocol/line-patch';
 import { PatchFileFault, stale } from './patch-file-fault.js';
 
-/** A text that a patch was planned on, and what the patch makes of it. */
+/** An original text and its patched content. */
 export interface PatchedText {
   readonly original: { readonly bytes: Uint8Array; readonly sha256: string };
   readonly bytes: Uint8Array;
@@ -12,7 +12,7 @@ export interface PatchedText {
 }
 
 /**
- * Holds a text against its patch and applies the patch in memory.
+ * Checks a text against its patch and applies the patch in memory.
  * @throws PatchFileFault
  */
 export function patchText(

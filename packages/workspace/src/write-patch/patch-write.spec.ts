@@ -5,8 +5,8 @@ import { WALKS } from '../disk/walked-folder.sample.js';
 import { PatchWrite } from './patch-write.js';
 import { batchOf, insert, PatchedFolder } from './write-patch.sample.js';
 
-/* A file of a batch in the hands of a process that finds what another has left of it. */
-describe.each(WALKS)('a patched file after a kill, walking %s', (_how, hasHandlePaths) => {
+/* A restarted process finds the files of a killed one. */
+describe.each(WALKS)('a patched file after a crash, walking %s', (_how, hasHandlePaths) => {
   const folder = new PatchedFolder(hasHandlePaths);
   beforeEach(async () => {
     await folder.open();
@@ -33,7 +33,7 @@ describe.each(WALKS)('a patched file after a kill, walking %s', (_how, hasHandle
     return new PatchWrite(fs, patch!, intent, 1024);
   };
 
-  it('is staged anew where its temporary file is torn', async () => {
+  it('is staged again if its temp file is incomplete', async () => {
     await folder.write(tempName, 'ol');
     const write = writeOf();
     await write.stage();
@@ -41,7 +41,7 @@ describe.each(WALKS)('a patched file after a kill, walking %s', (_how, hasHandle
     expect(await folder.read('a')).toBe('old\nnew\n');
   });
 
-  it('has its original copied anew where the copy is torn, so that it can be taken back', async () => {
+  it('copies the original again if the copy is incomplete, so that it can be restored', async () => {
     await folder.write(backupName, 'ol');
     const write = writeOf();
     await write.stage();

@@ -12,13 +12,13 @@ import { checkPatchIn } from './check-patch.js';
 import type { PatchedText } from './patch-text.js';
 import { notFound, PatchFileFault, stale } from './patch-file-fault.js';
 
-/** A file of a batch as the journal knows it, in a write that may be finished or taken back. */
+/** The journal entry of a file in a batch, from which the write can be completed or rolled back. */
 export type PatchWriteIntent = WriteIntent & { patch: PatchIntent };
 
 /**
- * One file of a batch on its way to disk: staged in a temp file, then put in its place with the original kept under a
- * second name, until the batch is done or undone. It holds nothing open between the steps, so that a batch may have any
- * number of files, and each step can be taken by another process than the one before.
+ * The write of one file of a batch: staged in a temp file, then put in place while the original keeps a second name
+ * until the batch is done. No descriptors stay open between the steps. A batch may thus have any number of files, and
+ * another process can continue after a crash.
  */
 export class PatchWrite {
   constructor(
@@ -28,19 +28,19 @@ export class PatchWrite {
     private readonly maxFileBytes: number,
   ) {}
 
-  /** The file may have had attributes that the patched one has not. */
+  /** True if the patched file may lack attributes of the original. */
   hasLostAttributes = false;
 
   get intent(): PatchWriteIntent {
     return this.current;
   }
 
-  /** Notes how far the batch has come; to be journaled by the caller. */
+  /** Records the stage of the batch; the caller journals it. */
   mark(stage: PatchIntent['stage'], failure?: PatchIntent['failure']): void {
     this.current = { ...this.current, patch: { ...this.current.patch, stage, failure } };
   }
 
-  /** What is to be journaled before anything is done. */
+  /** The entry to journal before any write. */
   static intentOf(
     filePatchId: string,
     located: LocatedPath,
@@ -68,7 +68,7 @@ export class PatchWrite {
   }
 
   /**
-   * Writes the temp file, from the file as it is now. One that is there already and complete is kept.
+   * Writes the temp file from the file's current content. A complete temp file is reused.
    * @throws PatchFileFault, WorkspaceFault
    */
   async stage(): Promise<void> {
@@ -92,8 +92,8 @@ export class PatchWrite {
   }
 
   /**
-   * Puts the staged content in its place, if the file is still what the patch was planned on; durable when it returns.
-   * @throws PatchFileFault STALE, NOT_FOUND; WorkspaceFault WriteFailed, InvalidPath: the file is as it was
+   * Puts the staged content in place if the file still is the original; durable when it resolves.
+   * @throws PatchFileFault STALE, NOT_FOUND; WorkspaceFault WriteFailed, InvalidPath; the file is unchanged
    */
   async commit(): Promise<void> {
     await this.inFolder(async (directory) => {
@@ -103,13 +103,13 @@ export class PatchWrite {
       const { name } = this;
       const { tempName } = this.intent;
       const staged = StagedFile.reopen(this.fs, directory, { name, tempName, replaces });
-      await staged.commit(() => this.lookAgain(directory));
+      await staged.commit(() => this.checkOriginal(directory));
       this.hasLostAttributes ||= staged.hasLostAttributes;
     });
   }
 
-  /** Right before the rename: an editor may have saved since the original was given its second name. */
-  private async lookAgain(directory: SafeDirectory): Promise<void> {
+  /** Runs right before the rename: an editor may have saved since the original got its second name. */
+  private async checkOriginal(directory: SafeDirectory): Promise<void> {
     const { docPath, originalSha256 } = this.patch;
     const current = await hashFile(this.fs, directory, this.name);
     if (!current) throw notFound(docPath);
@@ -117,8 +117,8 @@ export class PatchWrite {
   }
 
   /**
-   * Puts the original back, mode and owner with it.
-   * @returns false where the file is not what was written any more, or the original is gone: it is left as it is.
+   * Restores the original with its mode and owner.
+   * @returns false if the file has changed since the write or the original is gone; nothing is changed then
    */
   async undo(): Promise<boolean> {
     try {
@@ -136,7 +136,7 @@ export class PatchWrite {
     }
   }
 
-  /** What the disk shows of this write; a file that cannot be looked at counts as gone. */
+  /** What the disk shows of this write. A file that cannot be inspected counts as gone. */
   traces(): Promise<PatchTraces> {
     const gone: PatchTraces = { state: 'changed_before', currentSha256: null };
     return this.inFolder<PatchTraces>(async (directory) => {
@@ -146,15 +146,15 @@ export class PatchWrite {
       const backup = await statFile(this.fs, directory, patch.backupName);
       const currentSha256 = current?.sha256 ?? null;
       if (currentSha256 === sha256) return { state: 'written', currentSha256 };
-      // The original was given its second name, and the temp file has left: it was renamed over the file, which
-      // someone has changed since. Before that, both names are of one file.
+      // The original has its second name and the temp file is gone, so the rename has happened and the file has
+      // changed since. Before the rename, both names are the same file.
       const wasRenamed = backup !== null && !hasTemp && backup.identity !== current?.identity;
       if (wasRenamed) return { state: 'changed_since', currentSha256 };
       return { state: currentSha256 === previousSha256 ? 'pending' : 'changed_before', currentSha256 };
     }).catch(() => gone);
   }
 
-  /** By a second name, which a rename over the first does not touch; hashed under it, so that nobody can swap it. */
+  /** Gives the original a second name, which the rename does not affect, and verifies its hash under that name. */
   private async keepOriginal(directory: SafeDirectory): Promise<void> {
     if (await this.isKept(directory)) return;
     try {
@@ -170,7 +170,7 @@ export class PatchWrite {
     throw current ? stale(this.patch.originalSha256, current.sha256) : notFound(this.patch.docPath);
   }
 
-  /** Whether the second name holds the original. What else it holds is the half of a copy, or not the original: it goes. */
+  /** Whether the second name holds the original. Any other content, such as a partial copy, is removed. */
   private async isKept(directory: SafeDirectory): Promise<boolean> {
     const kept = await hashFile(this.fs, directory, this.backupName);
     if (kept?.sha256 === this.intent.previousSha256) return true;
@@ -206,10 +206,10 @@ export class PatchWrite {
 }
 
 /**
- * - `pending`: the file is as the patch expects it.
- * - `written`: it is what the patch makes of it.
- * - `changed_since`: it was written, and then changed by someone else.
- * - `changed_before`: it was not written, and is no longer what the patch expects (null: it is gone).
+ * - `pending`: the file is the original.
+ * - `written`: the file is the patched one.
+ * - `changed_since`: it was written and has changed since.
+ * - `changed_before`: it was not written and is not the original (null: it is gone).
  */
 export interface PatchTraces {
   readonly state: 'pending' | 'written' | 'changed_since' | 'changed_before';

@@ -4,33 +4,33 @@ import { unifiedDiff } from '@patchbay/protocol/line-patch';
 import { selectBatch } from './patch-selection.js';
 import { textOf } from '../disk/utf8.js';
 import { checkBatch, type PatchContext } from './execute-write-patch.js';
-import { heldBack } from './held-back.js';
+import { refusedBatch } from './refused-batch.js';
 
 /** What a batch would do to one file. */
 export interface PatchedFilePreview {
-  /** As on disk, relative to the root; begins with the root's name where several are connected. */
+  /** Workspace path in the spelling of the disk. */
   path: string;
-  /** The whole text, byte order mark and line endings included. */
+  /** The whole text, with byte order mark and line endings. */
   before: string;
   after: string;
-  /** Unified, as `git apply` takes it. */
+  /** Unified diff, as `git apply` reads it. */
   diff: string;
-  /** What the model says it is for; null where it says nothing. */
+  /** The model's purpose for this file, if given. */
   label: string | null;
   changes: PatchChange[];
 }
 
-/** What a batch would do, for the person who decides. */
+/** What a batch would do, for the user's decision. */
 export interface WritePatchPreview {
-  /** In the order of the batch; none where it is refused. */
+  /** In the order of the batch; empty if it is refused. */
   files: PatchedFilePreview[];
-  /** The result to report without asking anyone, because a file cannot be patched; else null. */
+  /** The result to report without asking the user if a file cannot be patched; else null. */
   refusal: WritePatchResult | null;
 }
 
 /**
- * Looks at the disk and changes nothing. Its answer may be out of date when the call is executed, which checks again.
- * @throws Error for a batch that is not sound
+ * Checks the batch without changing anything. The answer may be outdated when the call runs, which checks again.
+ * @throws Error for an invalid batch
  */
 export async function previewWritePatch(
   context: PatchContext,
@@ -50,6 +50,6 @@ export async function previewWritePatch(
       changes: proposed.changes,
     };
   });
-  const refusal = heldBack(selected, checked);
+  const refusal = refusedBatch(selected, checked);
   return { files: refusal ? [] : files, refusal };
 }

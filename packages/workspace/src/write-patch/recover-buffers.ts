@@ -11,10 +11,10 @@ import { PatchFileFault, stale, toPatchFileFault } from './patch-file-fault.js';
 import type { SelectedBatch } from './patch-selection.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
-const LEFT = 'Changed before the client was stopped, and not taken back.';
+const NOT_RESTORED = 'Changed before the client was stopped, and not restored.';
 const INTERRUPTED = 'The client was stopped while it ran this call';
 
-/** What is found of a file: the text that the patch makes, the one that it was planned on, or another. */
+/** The current text of a file: the patched one, the original, or another. */
 interface Found {
   intent: WriteIntent;
   sha256: string | null;
@@ -22,8 +22,8 @@ interface Found {
 }
 
 /**
- * What a batch has come to that a kill interrupted while it changed open buffers: their texts are held against what the
- * batch makes of them before anything else. Finishes one of which a part is written; null where nothing is.
+ * Judges a batch that was interrupted while it changed open buffers, by comparing their current texts. Completes a
+ * batch that was partly applied. Returns null if nothing was applied.
  */
 export async function recoverBuffers(
   context: PatchContext,
@@ -43,7 +43,7 @@ export async function recoverBuffers(
   const docPathOf = (index: number): string => selected.files[index]!.proposed.docPath;
   const forbidden = await forbiddenFiles(context, [...found.keys()].map(docPathOf));
   for (const [index, { status }] of outcomes) {
-    // A fault tells of what the file holds by now.
+    // The fault reveals the file's current content.
     const fault = status === 'refused' ? forbidden.get(docPathOf(index)) : undefined;
     if (fault) outcomes.set(index, { status: 'refused', fault });
   }
@@ -57,7 +57,7 @@ async function lookAt(context: PatchContext, docPath: string, intent: WriteInten
   return { intent, sha256: current, state: current === intent.previousSha256 ? 'pending' : 'changed' };
 }
 
-/** Of the unsaved text, or of the disk where nothing is unsaved; null where neither can be told. */
+/** sha256 of the unsaved text, or of the disk's content if there is none; null if unknown. */
 async function currentSha256(
   { buffers, fs = realFileSystem }: PatchContext,
   docPath: string,
@@ -82,12 +82,12 @@ function outcomeOf({ intent, sha256: current, state }: Found): FileOutcome {
     return { status: 'skipped', message: `${INTERRUPTED}; this file was not changed.` };
   const fault =
     current === null
-      ? new PatchFileFault('NOT_FOUND', `${INTERRUPTED}; its text is gone since.`)
+      ? new PatchFileFault('NOT_FOUND', `${INTERRUPTED}; its text no longer exists.`)
       : stale(intent.previousSha256!, current);
   return { status: 'refused', fault };
 }
 
-/** Changes the buffers that are still as they were. */
+/** Applies the patch to buffers that still have the original text. */
 async function finish(
   { buffers, maxFileBytes = DEFAULT_MAX_FILE_BYTES }: PatchContext,
   { files }: SelectedBatch,
@@ -110,6 +110,6 @@ async function finish(
   if ([...outcomes.values()].every(({ status }) => status === 'applied')) return outcomes;
   for (const [index, { intent, state }] of found)
     if (state === 'written')
-      outcomes.set(index, { status: 'applied', newSha256: intent.sha256, message: LEFT });
+      outcomes.set(index, { status: 'applied', newSha256: intent.sha256, message: NOT_RESTORED });
   return outcomes;
 }

@@ -19,31 +19,29 @@ import {
   type FailedWrite,
   outcomeOf,
   type PatchContext,
-  takeBack,
+  rollBack,
 } from './execute-write-patch.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
 /**
- * - `not_written`: nothing happened and nothing stands in the way; execute it (its approval stands), once the server has
- *   answered `resume` for it.
- * - `settled`: the batch is written as a whole, or not at all; never run it again, report `result`.
+ * - `not_written`: nothing happened; execute the call again with its approval once the server has answered `resume`.
+ * - `settled`: the batch is written as a whole or not at all; report `result` and never run the call again.
  */
 export type PatchRecovery = { outcome: 'not_written' } | { outcome: 'settled'; result: WritePatchResult };
 
 const INTERRUPTED = 'The client was stopped while it ran this call';
-const LEFT_ALONE = `${INTERRUPTED}; this file was not changed.`;
+const UNCHANGED = `${INTERRUPTED}; this file was not changed.`;
 
-/** A file of the batch, and what the disk shows of it. */
 interface Found {
   readonly write: PatchWrite;
   readonly traces: PatchTraces;
 }
 
 /**
- * Ends what an interrupted batch began: a batch of which some files were written is finished where every other file is
- * still as it was, else taken back. A file that has its new content counts as written. Leaves the temp files of a batch
- * that is not settled forward: journal the answer, then `removeTempFiles`.
- * @throws Error for a batch that is not sound
+ * Completes or rolls back an interrupted batch. A partly written batch is completed if all other files still are the
+ * originals, else rolled back. A file with the patched content counts as written. The temp files of a batch that was
+ * not completed stay: journal the answer first, then call `removeTempFiles`.
+ * @throws Error for an invalid batch
  */
 export async function recoverWritePatch(
   context: PatchContext,
@@ -64,7 +62,7 @@ export async function recoverWritePatch(
     const outcomes = new Map<number, FileOutcome>();
     for (const [index, write] of writes) {
       const outcome = outcomeFor(write);
-      // A fault tells of what the file holds by now.
+      // The fault reveals the file's current content.
       const refusal = outcome.status === 'refused' ? forbidden.get(docPathOf(index)) : undefined;
       outcomes.set(index, refusal ? { status: 'refused', fault: refusal } : outcome);
     }
@@ -79,7 +77,7 @@ export async function recoverWritePatch(
   });
   const wasWritten = ({ traces }: Found) => traces.state === 'written' || traces.state === 'changed_since';
   if (stageOf(all) === 'undo') {
-    const failed = await undoFound(found, reasonOf(all), log);
+    const failed = await rollBackFound(found, reasonOf(all), log);
     return settled((write) => outcomeOf(write, failed));
   }
   if (found.every(wasWritten)) return settled((write) => outcomeOf(write, null));
@@ -114,29 +112,29 @@ function stageOf(writes: readonly PatchWrite[]): 'done' | 'undo' | undefined {
   return writes[0]?.intent.patch.stage;
 }
 
-/** Finishes a batch of which a part is written; takes it back where that cannot be done. */
+/** Completes a partly written batch; rolls it back if that fails. */
 async function finish(
   context: WorkspaceContext,
   found: readonly Found[],
   log: WriteLog | undefined,
 ): Promise<FailedWrite | null> {
   const files = found.map(({ write }) => write);
-  // Files are written in their order: one that is as before, ahead of one that was written, was put back by someone.
+  // Files are written in order. An original before a written file means that another process has restored it.
   const lastWritten = found.findLastIndex(({ traces }) => traces.state === 'written');
   for (const [index, { write, traces }] of found.entries()) {
     if (traces.state === 'written') continue;
     const fault =
       traces.state === 'pending' && index > lastWritten
         ? await faultOf(write.stage())
-        : overtaken(write, traces);
-    if (fault) return undoFound(found, { at: write, fault }, log);
+        : changedFault(write, traces);
+    if (fault) return rollBackFound(found, { at: write, fault }, log);
   }
   const written = found.filter(({ traces }) => traces.state === 'written').map(({ write }) => write);
   return commitAll(context, files, log, new Set(written));
 }
 
-/** Takes back what is still as it was written; what someone has changed since stays, and is told. */
-async function undoFound(
+/** Restores written files. Files that have changed since stay and are reported. */
+async function rollBackFound(
   found: readonly Found[],
   why: { at: PatchWrite; fault: PatchFileFault },
   log: WriteLog | undefined,
@@ -144,34 +142,34 @@ async function undoFound(
   const among = (...states: PatchTraces['state'][]) =>
     new Set(found.filter(({ traces }) => states.includes(traces.state)).map(({ write }) => write));
   const files = found.map(({ write }) => write);
-  const left = await takeBack(files, among('written'), why, log);
+  const left = await rollBack(files, among('written'), why, log);
   return { ...why, left: new Set([...left, ...among('changed_since')]) };
 }
 
-/** Why the batch was being taken back when the client died. */
+/** The failure that caused the rollback before the crash. */
 function reasonOf(writes: readonly PatchWrite[]): { at: PatchWrite; fault: PatchFileFault } {
   const at = writes.find(({ intent }) => intent.patch.failure) ?? writes[0]!;
   const { errorCode, message } = at.intent.patch.failure ?? {
     errorCode: 'WriteFailed',
-    message: LEFT_ALONE,
+    message: UNCHANGED,
   };
   return { at, fault: new PatchFileFault(errorCode, message) };
 }
 
-/** Nothing was written, and at least one file has changed since: it says so, the others were held back. */
+/** Nothing was written and at least one file has changed: reports that file and skips the others. */
 function unwritten(found: readonly Found[]): (write: PatchWrite) => FileOutcome {
   const states = new Map(found.map(({ write, traces }) => [write, traces]));
   return (write) => {
     const traces = states.get(write)!;
-    if (traces.state === 'pending') return { status: 'skipped', message: LEFT_ALONE };
-    return { status: 'refused', fault: overtaken(write, traces) };
+    if (traces.state === 'pending') return { status: 'skipped', message: UNCHANGED };
+    return { status: 'refused', fault: changedFault(write, traces) };
   };
 }
 
-function overtaken({ intent }: PatchWrite, { currentSha256 }: PatchTraces): PatchFileFault {
+function changedFault({ intent }: PatchWrite, { currentSha256 }: PatchTraces): PatchFileFault {
   const reason =
     currentSha256 === null
-      ? 'its file is gone since.'
+      ? 'its file no longer exists.'
       : stale(intent.previousSha256 ?? '', currentSha256).message;
   return new PatchFileFault(currentSha256 === null ? 'NOT_FOUND' : 'STALE', `${INTERRUPTED}; ${reason}`);
 }

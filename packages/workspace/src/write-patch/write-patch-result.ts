@@ -11,16 +11,16 @@ import { ChangeDetails } from './change-details.js';
 import type { PatchFileFault } from './patch-file-fault.js';
 import type { SelectedBatch, SelectedFile } from './patch-selection.js';
 
-/** What became of a file whose changes were not all rejected. */
+/** The outcome of a file with at least one accepted change. */
 export type FileOutcome =
   | { status: 'applied'; newSha256: string; message?: string }
   | { status: 'refused'; fault: PatchFileFault }
-  /** Sound, but nothing was written because of another file; or nothing is left of it. */
+  /** `skipped`: valid, but not written because of another file. `rejected`: the accepted changes have no effect. */
   | { status: 'skipped' | 'rejected'; message: string };
 
 /**
- * The result of a batch [PATCH-4], the upload's part still open.
- * @param outcomes by index; none for a file of which everything was rejected.
+ * The result of a batch [PATCH-4], before the upload.
+ * @param outcomes by index; none for a file whose changes were all rejected
  */
 export function resultOf(
   { batch, files }: SelectedBatch,
@@ -37,7 +37,7 @@ export function resultOf(
   };
 }
 
-/** A batch of which one fault holds back every file that was not rejected. */
+/** The result of a batch of which the same fault affects all files. */
 export function allRefused(selected: SelectedBatch, fault: PatchFileFault): WritePatchResult {
   const wanted = [...selected.files.entries()].filter(([, { effective }]) => effective.changes.length > 0);
   return resultOf(selected, new Map(wanted.map(([index]) => [index, { status: 'refused', fault }])));
@@ -80,7 +80,6 @@ type ChangeVerdict = Pick<PatchChangeResult, 'status' | 'errorCode' | 'message' 
 const rejected: ChangeVerdict = { status: 'rejected', errorCode: null, message: null };
 const skipped: ChangeVerdict = { status: 'skipped', errorCode: null, message: null };
 
-/** What became of a change that was not rejected. */
 function changeOutcome(
   effective: FilePatch,
   details: ChangeDetails,
@@ -96,7 +95,7 @@ function changeOutcome(
     const verdict: ChangeVerdict = { status: 'failed', errorCode: code, message, ...details.of(found) };
     byId.set(effective.changes[changeIndex]?.changeId, verdict);
   }
-  // A fault of the whole file is every change's; one of some changes leaves the others sound.
+  // A fault of the whole file applies to all of its changes. Faults of single changes leave the others skipped.
   if (byId.size === 0) {
     return () => ({ status: 'failed', errorCode: fault.code, message: null, ...details.of(fault.details) });
   }
@@ -108,7 +107,7 @@ function changeResult(change: PatchChange, verdict: ChangeVerdict): PatchChangeR
   return { changeId: changeId!, changeKey, operation, description, ...verdict };
 }
 
-/** For the wire: an interface does not say of itself that it is JSON. */
+/** TypeScript does not treat an interface as JSON. */
 export function toJson(result: WritePatchResult): Json {
   return result as unknown as Json;
 }

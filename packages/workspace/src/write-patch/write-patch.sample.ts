@@ -13,7 +13,7 @@ import { type FileSystem } from '../disk/file-system.js';
 import { executeWritePatch, type PatchContext } from './execute-write-patch.js';
 import { isTemp, WalkedFolder } from '../disk/walked-folder.sample.js';
 
-/* Batches and the folder that they patch, for tests; no part of the build. */
+/* Batches and the folder that they patch, for tests; not part of the build. */
 
 const isValidResult = new Ajv({ allowUnionTypes: true }).compile(contract.responseSchema);
 export const allow: Approval = { decision: 'allow', by: 'ada', at: '2026-01-01T00:00:00.000Z' };
@@ -61,7 +61,6 @@ export function batchOf(...files: Proposed[]): PatchBatch {
 export const statuses = ({ files }: WritePatchResult) => files.map(({ status }) => status);
 export const only = ({ files }: WritePatchResult): PatchFileResult => files[0]!;
 
-/** The folder `Repo`, and batches that are run in it. */
 export class PatchedFolder extends WalkedFolder {
   constructor(hasHandlePaths: boolean) {
     super('patchbay-patch-', 'Repo', hasHandlePaths);

@@ -12,13 +12,13 @@ import { previewCreateFile } from './preview-create-file.js';
 const NFC = 'caf\u00e9.md';
 const NFD = 'cafe\u0301.md';
 
-describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths) => {
+describe.each(WALKS)('the path of a create, walking %s', (_how, hasHandlePaths) => {
   const folder = new CreatedIn(hasHandlePaths);
   const { create, tree, read, write } = folder;
   beforeEach(() => folder.open());
   afterEach(() => folder.close());
 
-  describe('is that of the file which has its docPath [CREATE-2]', () => {
+  describe('by docPath [CREATE-2]', () => {
     it.each([
       ['README.md', 'readme.md'],
       ['readme.md', 'README.MD'],
@@ -26,30 +26,30 @@ describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths)
       [NFD, NFC],
       ['src/a.ts', 'SRC/a.ts'],
       ['Src/Lib/A.ts', 'root/sRC/lib/a.TS'],
-    ])('%j, where %j is asked for', async (there, asked) => {
-      await write(there, 'old');
-      expect(await create({ path: asked, content: 'new' })).toMatchObject({
-        ...{ success: false, errorCode: 'FileExists', path: asked },
+    ])('uses the existing %j for %j', async (existing, requested) => {
+      await write(existing, 'old');
+      expect(await create({ path: requested, content: 'new' })).toMatchObject({
+        ...{ success: false, errorCode: 'FileExists', path: requested },
       });
       const before = await tree();
       const preview = await previewCreateFile(folder.context, {
-        ...{ path: asked, content: 'new', overwrite: true },
+        ...{ path: requested, content: 'new', overwrite: true },
       });
-      expect(preview).toMatchObject({ path: `root/${there}`, kind: 'overwrite', before: 'old' });
-      expect(await create({ path: asked, content: 'new', overwrite: true })).toMatchObject({
-        ...{ success: true, path: asked, created: false, overwritten: true },
-        docPath: `root/${there}`.normalize('NFC').toLowerCase(),
+      expect(preview).toMatchObject({ path: `root/${existing}`, kind: 'overwrite', before: 'old' });
+      expect(await create({ path: requested, content: 'new', overwrite: true })).toMatchObject({
+        ...{ success: true, path: requested, created: false, overwritten: true },
+        docPath: `root/${existing}`.normalize('NFC').toLowerCase(),
       });
-      expect([await read(there), await tree()]).toEqual(['new', before]);
+      expect([await read(existing), await tree()]).toEqual(['new', before]);
     });
 
-    it('and a new file goes into the folder that is there, in its spelling', async () => {
+    it('creates a new file in the existing folder under its spelling', async () => {
       await write('src/Lib/a.ts', 'old');
       expect(await create({ path: 'SRC/lib/New/B.ts', content: 'new' })).toMatchObject({ created: true });
       expect(await tree()).toEqual(['src', 'src/Lib', 'src/Lib/New', 'src/Lib/New/B.ts', 'src/Lib/a.ts']);
     });
 
-    it('and where two files have it, it is never a guess', async () => {
+    it('is rejected if two files match', async () => {
       for (const name of ['a.txt', 'A.txt']) await write(name, name);
       for (const path of ['a.txt', 'A.TXT']) {
         expect(await create({ path, content: 'x' })).toMatchObject({ errorCode: 'FileExists' });
@@ -60,7 +60,7 @@ describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths)
       expect([await read('a.txt'), await read('A.txt')]).toEqual(['a.txt', 'A.txt']);
     });
 
-    it('and of two folders a new file goes into the one that is named exactly, or into none', async () => {
+    it('with two matching folders uses the exact one, or is rejected', async () => {
       for (const name of ['lib/a', 'Lib/b']) await write(name, 'old');
       expect(await create({ path: 'Lib/c', content: 'new' })).toMatchObject({ created: true });
       expect(await create({ path: 'LIB/d', content: 'new' })).toMatchObject({ errorCode: 'InvalidPath' });
@@ -68,7 +68,7 @@ describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths)
       expect(await tree()).toEqual(['Lib', 'Lib/b', 'Lib/c', 'lib', 'lib/a']);
     });
 
-    it('and a link that has it is no file', async () => {
+    it('is rejected for a link that matches', async () => {
       await disk.symlink(join(folder.base, 'target'), join(folder.root, 'File'));
       for (const overwrite of [true, false])
         expect(await create({ path: 'file', content: 'x', overwrite })).toEqual(
@@ -77,7 +77,7 @@ describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths)
     });
   });
 
-  describe('may not be seen [CREATE-1] [RELAY-25]', () => {
+  describe('of a hidden file [CREATE-1] [RELAY-25]', () => {
     const places: [string, string][] = [
       ['ignored.txt', 'left out of the Cloud (ignored by git)'],
       ['IGNORED.txt', 'left out of the Cloud (ignored by git)'],
@@ -91,18 +91,18 @@ describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths)
       await write('.gitignore', 'ignored.txt\nbuild/\n');
     });
 
-    /** What a caller learns of a create without and with `overwrite`, its path aside. */
+    /** All answers to a create without and with `overwrite`. */
     const answers = async (path: string, more: Partial<PatchContext> = {}) => {
-      const told: unknown[] = [];
+      const given: unknown[] = [];
       for (const overwrite of [false, true]) {
         const args = { path, content: 'x', overwrite };
         const { refusal: refused } = await previewCreateFile({ ...folder.context, ...more }, args);
-        told.push(refused, await create(args, {}, more));
+        given.push(refused, await create(args, {}, more));
       }
-      return told;
+      return given;
     };
 
-    it.each(places)('at %s: FORBIDDEN, alike whether a file is there or not', async (path, why) => {
+    it.each(places)('answers FORBIDDEN for %s, whether the file exists or not', async (path, why) => {
       const absent = await answers(path);
       expect(absent[0]).toEqual(refusal(path, 'FORBIDDEN'));
       expect(absent[0]).toMatchObject({ message: expect.stringContaining(why) as string });
@@ -113,7 +113,7 @@ describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths)
       expect(texts).toBe('private\n');
     });
 
-    it('with unsaved changes in an editor: alike as well', async () => {
+    it('answers the same if an editor has unsaved changes', async () => {
       const absent = await answers('ignored.txt');
       const editor = new FakeEditor(new Map([['root/ignored.txt', 'private\n']]));
       expect(await answers('ignored.txt', { buffers: editor })).toEqual(absent);
@@ -121,7 +121,7 @@ describe.each(WALKS)('the place of a create, walking %s', (_how, hasHandlePaths)
       expect([...editor.texts.values()]).toEqual(['private\n']);
     });
 
-    it('unless git tracks the file, or the person has asked for the secret', async () => {
+    it('is accepted if git tracks the file or the user has included the secret', async () => {
       await write('ignored.txt', 'old');
       execFileSync('git', ['add', '-f', 'ignored.txt'], { cwd: folder.root });
       const overwritten = { success: true, overwritten: true };

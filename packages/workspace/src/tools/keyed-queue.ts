@@ -1,23 +1,23 @@
 import type { WorkspaceRoots } from '../disk/workspace-roots.js';
 import { rejectionOf } from '../approval/approver.js';
 
-/** Lets those who name the same key in, one after the other, in the order in which they came. */
-export class InOrder {
-  private static readonly shared = new WeakMap<WorkspaceRoots, InOrder>();
+/** Runs work with a common key one after the other, in the order of arrival. */
+export class KeyedQueue {
+  private static readonly shared = new WeakMap<WorkspaceRoots, KeyedQueue>();
   private readonly last = new Map<string, Promise<unknown>>();
 
-  /** The one order of all tools that work in these folders; keys are docPaths. */
-  static in(roots: WorkspaceRoots): InOrder {
-    const inOrder = InOrder.shared.get(roots) ?? new InOrder();
-    InOrder.shared.set(roots, inOrder);
-    return inOrder;
+  /** The queue that all tools of these folders share. Keys are docPaths. */
+  static of(roots: WorkspaceRoots): KeyedQueue {
+    const queue = KeyedQueue.shared.get(roots) ?? new KeyedQueue();
+    KeyedQueue.shared.set(roots, queue);
+    return queue;
   }
 
-  /** Runs `work` when all before it have ended that share a key; rejects with the signal's reason if that comes first. */
+  /** Runs `work` after all earlier work that shares a key. Rejects with the signal's reason if it aborts first. */
   async run<T>(keys: readonly string[], signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = Promise.all(keys.map((key) => this.last.get(key) ?? Promise.resolve()));
     const mine = Promise.race([before, rejectionOf(signal)]).then(work);
-    // Whoever gives up in the queue does not let the next one pass those before it.
+    // An aborted entry must not let later work overtake earlier work.
     const done = Promise.allSettled([before, mine]);
     for (const key of keys) this.last.set(key, done);
     try {

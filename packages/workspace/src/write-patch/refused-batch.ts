@@ -3,35 +3,34 @@ import { toPatchFileFault } from './patch-file-fault.js';
 import type { SelectedBatch, SelectedFile } from './patch-selection.js';
 import { type FileOutcome, resultOf } from './write-patch-result.js';
 
-const HELD_BACK = 'Held back because another file of the batch could not be patched.';
+const SKIPPED = 'Not written because another file of the batch could not be patched.';
 
-/** What becomes of a file that cannot be patched. */
 export function outcomeOfFault({ proposed, effective }: SelectedFile, error: unknown): FileOutcome {
   const fault = toPatchFileFault(error);
   const isWhole = effective.changes.length === proposed.changes.length;
-  return fault.code === 'NO_CHANGE' && !isWhole ? nothingLeft : { status: 'refused', fault };
+  return fault.code === 'NO_CHANGE' && !isWhole ? withoutEffect : { status: 'refused', fault };
 }
 
-/** A single change may change nothing; a file of which only such ones were accepted is no failure. */
-const nothingLeft: FileOutcome = {
+/** If the accepted changes have no effect, the file has not failed. */
+const withoutEffect: FileOutcome = {
   status: 'rejected',
   message: 'The changes that were not rejected leave the file as it is.',
 };
 
-/** What `heldBack` asks of a checked batch: which files are sound, by index. */
-interface HeldBatch {
+/** Files that can be written, by index. */
+interface CheckedFiles {
   outcomes: ReadonlyMap<number, FileOutcome>;
   writes: ReadonlyMap<number, unknown>;
   buffers: ReadonlyMap<number, unknown>;
 }
 
-/** The result of a batch with a file that cannot be patched: nothing of it is to be written. Null where all can. */
-export function heldBack(
+/** The result of a batch with a file that cannot be patched: nothing is written. Null if all can. */
+export function refusedBatch(
   selected: SelectedBatch,
-  { outcomes, writes, buffers }: HeldBatch,
+  { outcomes, writes, buffers }: CheckedFiles,
 ): WritePatchResult | null {
   if (![...outcomes.values()].some(({ status }) => status === 'refused')) return null;
-  const held: FileOutcome = { status: 'skipped', message: HELD_BACK };
+  const held: FileOutcome = { status: 'skipped', message: SKIPPED };
   return resultOf(
     selected,
     new Map([...[...writes.keys(), ...buffers.keys()].map((index) => [index, held] as const), ...outcomes]),

@@ -14,7 +14,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
   beforeEach(() => folder.open());
   afterEach(() => folder.close());
 
-  describe('takes a batch back', () => {
+  describe('a batch is rolled back', () => {
     const files = ['a', 'b', 'c'].map((name) => ({
       docPath: `repo/${name}`,
       original: `${name}\n`,
@@ -25,94 +25,94 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       await disk.chmod(join(folder.root, 'a'), 0o640);
     });
     const contents = async () => [await read('a'), await read('b'), await read('c')];
-    /** Renames of temp files into place: fails the one of `name`. */
-    const failing = (name: string, also: () => Promise<void> = async () => {}): Partial<FileSystem> => ({
+    /** Fails the rename of the temp file of `name`. */
+    const failing = (
+      name: string,
+      also: () => Promise<void> = async () => {},
+      code = 'EIO',
+    ): Partial<FileSystem> => ({
       rename: async (from, to) => {
         if (basename(to) !== name) return fs.rename(from, to);
         await also();
-        throw errno('EIO');
+        throw errno(code);
       },
     });
 
-    it('when a later file cannot be written', async () => {
+    it('if a later file cannot be written, and the user is told what to do', async () => {
       const before = await disk.stat(join(folder.root, 'a'));
-      const result = await patch(batchOf(...files), { faults: failing('c') });
+      const result = await patch(batchOf(...files), { faults: failing('c', undefined, 'EBUSY') });
       expect(statuses(result)).toEqual(['skipped', 'skipped', 'failed']);
       expect(result.files[2]).toMatchObject({ errorCode: 'WriteFailed' });
-      expect(result.files[0]!.message).toContain('taken back');
+      expect(result.files[2]!.message).toMatch(
+        /another program has it open.* Close it there, then try again\./,
+      );
+      expect(result.files[0]!.message).toContain('rolled back');
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
       const after = await disk.stat(join(folder.root, 'a'));
       expect([after.ino, after.mode, after.mtimeMs]).toEqual([before.ino, before.mode, before.mtimeMs]);
     });
 
-    it('when one in the middle cannot be written, and writes none behind it', async () => {
+    it('if a file in the middle cannot be written, and no later one is written', async () => {
       const result = await patch(batchOf(...files), { faults: failing('b') });
       expect(statuses(result)).toEqual(['skipped', 'failed', 'skipped']);
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
     });
 
-    it('when a file is saved once its original has a second name, which stays', async () => {
+    const remove = (name: string) => disk.rm(join(folder.root, name));
+    /** Saves as editors do, by renaming another file. */
+    const save = async (name: string) => {
+      await write('saved', 'mine\n');
+      await disk.rename(join(folder.root, 'saved'), join(folder.root, name));
+    };
+    it.each([
+      {
+        what: 'b is saved after its original got a second name',
+        after: () => save('b'),
+        at: 1,
+        left: 'mine\n',
+      },
+      {
+        what: 'b is deleted before its original gets a second name',
+        before: () => remove('b'),
+        at: 1,
+        left: null,
+      },
+      { what: 'c has changed since the check', before: () => save('c'), at: 2, left: 'mine\n' },
+      { what: 'c is gone since the check', before: () => remove('c'), at: 2, left: null },
+    ])('if $what, which stays so', async ({ before, after, at, left }) => {
       const link: FileSystem['link'] = async (from, to) => {
+        if (basename(from) === 'b') await before?.();
         await fs.link(from, to);
-        if (basename(from) !== 'b') return;
-        // As editors save: another file takes the name.
-        await write('saved', 'mine\n');
-        await disk.rename(join(folder.root, 'saved'), join(folder.root, 'b'));
+        if (basename(from) === 'b') await after?.();
       };
       const result = await patch(batchOf(...files), { faults: { link } });
-      expect(statuses(result)).toEqual(['skipped', 'conflict', 'skipped']);
-      expect(await contents()).toEqual(['a\n', 'mine\n', 'c\n']);
+      const isAt = (index: number) => index === at;
+      const failure = left === null ? ['failed', 'NOT_FOUND'] : ['conflict', 'STALE'];
+      expect(result.files.map(({ status, errorCode }) => [status, errorCode])).toEqual(
+        files.map((_, index) => (isAt(index) ? failure : ['skipped', null])),
+      );
+      const names = ['a', 'b', 'c'].filter((_, index) => left !== null || !isAt(index));
+      expect(await tree()).toEqual(names);
+      const texts = await Promise.all(names.map(read));
+      expect(texts).toEqual(names.map((name) => (left !== null && name === 'abc'[at] ? left : `${name}\n`)));
     });
 
-    it('when a file is deleted before its original has a second name', async () => {
-      const link: FileSystem['link'] = async (from, to) => {
-        if (basename(from) === 'b') await disk.rm(join(folder.root, 'b'));
-        return fs.link(from, to);
-      };
-      const result = await patch(batchOf(...files), { faults: { link } });
-      expect([statuses(result), result.files[1]!.errorCode]).toEqual([
-        ['skipped', 'failed', 'skipped'],
-        'NOT_FOUND',
-      ]);
-      expect(await tree()).toEqual(['a', 'c']);
-    });
-
-    it('by copies, where the disk has no hard links', async () => {
+    it('with copies on a disk without hard links', async () => {
       const faults = { ...failing('c'), link: () => Promise.reject(errno('EOPNOTSUPP')) };
       await patch(batchOf(...files), { faults });
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
       expect((await disk.stat(join(folder.root, 'a'))).mode & 0o777).toBe(0o640);
     });
 
-    it('when a later file has changed since it was checked, which stays', async () => {
-      const link: FileSystem['link'] = async (from, to) => {
-        if (basename(from) === 'b') await write('c', 'mine\n');
-        return fs.link(from, to);
-      };
-      const result = await patch(batchOf(...files), { faults: { link } });
-      expect(statuses(result)).toEqual(['skipped', 'skipped', 'conflict']);
-      expect(await contents()).toEqual(['a\n', 'b\n', 'mine\n']);
-    });
-
-    it('when a later file is gone since it was checked', async () => {
-      const link: FileSystem['link'] = async (from, to) => {
-        if (basename(from) === 'b') await disk.rm(join(folder.root, 'c'));
-        return fs.link(from, to);
-      };
-      const result = await patch(batchOf(...files), { faults: { link } });
-      expect([statuses(result)[2], result.files[2]!.errorCode]).toEqual(['failed', 'NOT_FOUND']);
-      expect([await read('a'), await tree()]).toEqual(['a\n', ['a', 'b']]);
-    });
-
-    it('but for a file that someone changed meanwhile, and says so', async () => {
+    it('except for a file that someone has changed meanwhile, which is reported', async () => {
       const faults = failing('c', () => write('a', 'mine\n'));
       const result = await patch(batchOf(...files), { faults });
       expect(statuses(result)).toEqual(['applied', 'skipped', 'failed']);
-      expect(result.files[0]!.message).toContain('could not be taken back');
+      expect(result.files[0]!.message).toContain('could not be restored');
       expect([result.success, await contents()]).toEqual([false, ['mine\n', 'b\n', 'c\n']]);
     });
 
-    it('before it begins, when a file cannot be staged', async () => {
+    it('before the first write if a file cannot be staged', async () => {
       const open: FileSystem['open'] = (path, flags, mode) =>
         isTemp(path) ? Promise.reject(errno('ENOSPC')) : fs.open(path, flags, mode);
       const result = await patch(batchOf(...files), { faults: { open } });
@@ -121,7 +121,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(await contents()).toEqual(['a\n', 'b\n', 'c\n']);
     });
 
-    it('with nothing left behind, when the last file cannot be staged and the others are', async () => {
+    it('without leftovers if only the last file cannot be staged', async () => {
       let staged = 0;
       const open: FileSystem['open'] = (path, flags, mode) =>
         isTemp(path) && ++staged === files.length
@@ -135,11 +135,11 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       ]);
     });
 
-    it('once the journal knows that it does, and why, so that a kill goes on with it', async () => {
+    it('after the journal has the reason, so that a restarted client continues', async () => {
       const steps: unknown[] = [];
       const log: WriteLog = {
         intend: async (intents) => {
-          // As slow as a journal may be: longer than a file takes to be put back.
+          // A slow journal, which takes longer than the restore of a file.
           for (let n = 0; n < 100; n++) await disk.stat(folder.root);
           const { stage, failure } = intents[2]!.patch!;
           steps.push([stage, failure?.errorCode]);
@@ -156,7 +156,7 @@ describe.each(WALKS)('workspace_write_patch, walking %s', (_how, hasHandlePaths)
       expect(steps).toEqual([...before, ['undo', 'WriteFailed'], 'b', 'a']);
     });
 
-    it('before it begins, when the journal cannot be written', async () => {
+    it('before the first write if the journal cannot be written', async () => {
       const log = { intend: () => Promise.reject(errno('ENOSPC')), committing: async () => {} };
       const result = await executeWritePatch(folder.context, batchOf(...files), null, log);
       expect(result.files[0]).toMatchObject({ status: 'failed', errorCode: 'WriteFailed' });

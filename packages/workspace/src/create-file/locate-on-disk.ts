@@ -8,7 +8,8 @@ import { refusalText } from '../visible/hidden.js';
 import type { CreateFilePlan } from './create-file-plan.js';
 
 /**
- * Refuses a place that may not be seen, before anything is looked at: the answer is the same whether a file is there [CREATE-1].
+ * Rejects a path that must not be seen, before any look at the disk, so that the answer does not depend on whether a
+ * file exists [CREATE-1].
  * @throws WorkspaceFault FORBIDDEN
  */
 export async function refuseHidden(context: WorkspaceContext, { located }: CreateFilePlan): Promise<void> {
@@ -18,11 +19,11 @@ export async function refuseHidden(context: WorkspaceContext, { located }: Creat
 }
 
 /**
- * The plan at the place which its docPath names: a file or folder that differs only by case or Unicode form is the one that
- * is there, in its own spelling [CREATE-2].
- * @throws WorkspaceFault FileExists, InvalidPath where several places fit, and those of `openDirectory`
+ * Returns the plan in the spelling of the disk: an existing file or folder that differs only by case or Unicode form
+ * is used [CREATE-2].
+ * @throws WorkspaceFault FileExists, InvalidPath if several names match, and those of `openDirectory`
  */
-export async function placePlan(context: WorkspaceContext, plan: CreateFilePlan): Promise<CreateFilePlan> {
+export async function planOnDisk(context: WorkspaceContext, plan: CreateFilePlan): Promise<CreateFilePlan> {
   const located = await locateOnDisk(context, plan.located, plan.overwrite);
   return {
     ...plan,
@@ -40,15 +41,15 @@ export async function locateOnDisk(
 ): Promise<LocatedPath> {
   const { root, segments } = located;
   const folded = docPathOf(located).split('/').slice(1);
-  const found = await new FolderListings(fs).reach(root, folded);
-  const [first, twin] = found;
+  const found = await new FolderListings(fs).longestExisting(root, folded);
+  const [first, second] = found;
   const depth = first!.length;
-  const asked = segments.slice(0, depth).join('/');
+  const requestedPath = segments.slice(0, depth).join('/');
   const isFile = depth === segments.length;
-  if (isFile && twin && !overwrite) throw fileExists();
-  // A new file may go into either of two folders, so the spelling that was asked for decides.
-  const exact = isFile ? undefined : found.find((place) => place.join('/') === asked);
-  if (twin && !exact) throw ambiguous(first!, twin);
+  if (isFile && second && !overwrite) throw fileExists();
+  // A new file may go into either of two matching folders, so the requested spelling decides.
+  const exact = isFile ? undefined : found.find((place) => place.join('/') === requestedPath);
+  if (second && !exact) throw ambiguous(first!, second);
   const spelt = [...(exact ?? first!), ...segments.slice(depth)];
   return { ...located, segments: spelt, path: [root.name, ...spelt].join('/') };
 }
