@@ -96,8 +96,8 @@ function basesIn(remote: ReadonlyMap<string, CloudFile>): Bases {
   };
 }
 
-function isQuotaExceeded(answer: CommittedFile | RefusedFile): answer is RefusedFile {
-  return 'error' in answer && isOutOfRoom(answer.error);
+function isOverQuota(answer: CommittedFile | RefusedFile): answer is RefusedFile {
+  return 'error' in answer && isQuotaExceeded(answer.error);
 }
 
 function changeOf(pending: Pending): FileChange {
@@ -170,7 +170,7 @@ class Push {
       const changes = part.map(changeOf);
       const answers = await files.commit(changes, signal);
       answers.forEach((answer, at) => {
-        if (isQuotaExceeded(answer)) return void (quotaMessage ??= answer.error.message);
+        if (isOverQuota(answer)) return void (quotaMessage ??= answer.error.message);
         const retry = this.settle(part[at]!, answer, mayRetry);
         if (retry) again.push(retry);
       });
