@@ -32,14 +32,14 @@ let token = '';
 try {
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
-  const scene = await prepare(url);
+  const fixture = await prepare(url);
   // The first time loads and compiles.
-  for (let round = 0; round < 2; round += 1) await turnOf(scene);
-  await auditOf(scene);
+  for (let round = 0; round < 2; round += 1) await turnOf(fixture);
+  await auditOf(fixture);
   await inspector.post('Profiler.enable');
-  report('a posted turn with its result', await counted(() => turnOf(scene)));
-  report('an audit query', await counted(() => auditOf(scene)));
-  scene.socket.disconnect();
+  report('a posted turn with its result', await counted(() => turnOf(fixture)));
+  report('an audit query', await counted(() => auditOf(fixture)));
+  fixture.socket.disconnect();
 } finally {
   inspector.disconnect();
   await app.close();

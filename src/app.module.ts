@@ -10,7 +10,7 @@ import { CatalogModule } from './tools/catalog/catalog.module.js';
 import { Clock, Stopwatch, SystemClock } from './common/clock.js';
 import { Lifecycle } from './common/lifecycle.js';
 import { ConfigModule } from './config/config.module.js';
-import { RequestPipe } from './common/request-envelope.pipe.js';
+import { RequestPipe } from './common/request.pipe.js';
 import { ErrorFilter } from './common/http/error.filter.js';
 import { loggingModule } from './common/logging.module.js';
 import { RateLimitGuard } from './limits/rate-limit.guard.js';

@@ -4,7 +4,7 @@ import { RequestBodies } from './bodies/request-bodies.js';
 import type { AccessedRequest } from './common/access.js';
 import { refuseUndeclared } from './common/http/undeclared.js';
 import { yieldIfBusy } from './common/yield-if-busy.js';
-import { LastingAccess } from './workspaces/lasting-access.js';
+import { AccessRecheck } from './workspaces/access-recheck.js';
 
 /**
  * What a request passes between the guards and its handler, and its answer on the way back. One for all of it: each more
@@ -14,7 +14,7 @@ import { LastingAccess } from './workspaces/lasting-access.js';
 export class RequestInterceptor implements NestInterceptor {
   constructor(
     private readonly bodies: RequestBodies,
-    private readonly access: LastingAccess,
+    private readonly access: AccessRecheck,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {

@@ -1,8 +1,8 @@
-import type { ErrorBody, ErrorCode, InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import type { ErrorBody, ErrorCode, InvokeResult, TurnResult } from '@patchbay/protocol';
 import { ANSWER_EXAMPLES, ERROR_EXAMPLES, TURN_REQUESTS } from '../scripts/api-document/examples.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from './support/server.js';
 
-type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
+type TurnAnswer = Answer<InvokeResult<TurnResult>>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -8,7 +8,7 @@ import ts from 'typescript';
 import { aDatabaseOn, MONGO_SERVER } from './support/mongo-server.js';
 import { freePort, ServerProcess } from './support/processes.js';
 import { registerUser } from './support/test-user.js';
-import type { ToolAnswer } from './support/tools-scene.js';
+import type { ToolAnswer } from './support/tools-fixture.js';
 
 const ROOT = join(import.meta.dirname, '..');
 

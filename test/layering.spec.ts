@@ -120,8 +120,8 @@ describe('the server', () => {
       expect(new Set(elsewhere)).toEqual(
         new Set([
           // Words that mean something else there: a kind of property, a route, a person's decision.
-          "src/common/request-envelope.decorators.ts: 'read'",
-          "src/common/request-envelope.ts: 'read'",
+          "src/common/request.decorators.ts: 'read'",
+          "src/common/request-parser.ts: 'read'",
           "src/files/blobs.controller.ts: 'read'",
           "src/turns/engine/result-check.ts: 'edit'",
           "src/turns/intake/approval.dto.ts: 'edit'",

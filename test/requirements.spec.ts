@@ -27,7 +27,7 @@ function sourcesIn(folder: string): { path: string; text: string }[] {
 function idsNamedIn(source: string): string[] {
   const code = source.replace(/^\s*\/\/.*$|^\s*\/\*[^]*?\*\//gm, '');
   const titles = code.matchAll(
-    /(?<!skip|todo|xit|xdescribe)\(\s*(['"`])((?:\\.|(?!\1)[^\n\\])*)\1,\s*(?:async\b|\(|inScene\()/g,
+    /(?<!skip|todo|xit|xdescribe)\(\s*(['"`])((?:\\.|(?!\1)[^\n\\])*)\1,\s*(?:async\b|\(|inFixture\()/g,
   );
   return [...titles].flatMap(([, , title]) => [...title!.matchAll(/\[([A-Z]+-\d+)\]/g)].map(([, id]) => id!));
 }
@@ -104,7 +104,7 @@ describe('the search for ids', () => {
     ['it("holds [A-1] [B-2]", () => {', ['A-1', 'B-2']],
     ["it.each([\n  ['x [C-3]', 1],\n])('holds %s [A-1]', (_, n) => {", ['A-1']],
     ["it.each(['x'])(\n  'isn\\'t %s [A-1]',\n  async (x) => {", ['A-1']],
-    ["it(\n  'holds [A-1]',\n  inScene(async (scene) => {", ['A-1']],
+    ["it(\n  'holds [A-1]',\n  inFixture(async (fixture) => {", ['A-1']],
     ["describe('a group [A-1]', () => {", ['A-1']],
     ["it('holds A-1', () => {", []],
     ["// it('holds [A-1]', () => {", []],

@@ -2,26 +2,26 @@
 import { setPriority } from 'node:os';
 import process from 'node:process';
 import { ATTACKS } from './attacks.mjs';
-import { AttackScene } from './attack-scene.mjs';
+import { AttackFixture } from './attack-fixture.mjs';
 
 // The machine's second core is also the watcher's.
 setPriority(10);
 
-let scene;
+let fixture;
 let attack;
 
 const ACTS = {
   async prepare({ name, ...given }) {
     attack = ATTACKS.find((one) => one.name === name);
-    scene = new AttackScene(given);
-    scene.prepared = await attack.prepare?.(scene);
-    scene.statuses.clear();
+    fixture = new AttackFixture(given);
+    fixture.prepared = await attack.prepare?.(fixture);
+    fixture.statuses.clear();
   },
   async run() {
-    await attack.run(scene, scene.prepared);
+    await attack.run(fixture, fixture.prepared);
   },
-  statuses: async () => [...scene.statuses].sort(([a], [b]) => a - b),
-  close: async () => scene.close(),
+  statuses: async () => [...fixture.statuses].sort(([a], [b]) => a - b),
+  close: async () => fixture.close(),
 };
 
 process.on('message', ({ act, ...rest }) => {

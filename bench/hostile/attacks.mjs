@@ -7,8 +7,8 @@ import { SHARES } from './attacks/shares.mjs';
 import { TEXTS } from './attacks/texts.mjs';
 
 /**
- * @typedef {import('./attack-scene.mjs').AttackScene} Scene
- * @typedef {{ name: string, isQuick?: boolean, server?: { stdout?: string, logLevel?: string }, prepare?(scene: Scene): Promise<any>, run(scene: Scene, prepared: any): Promise<any> }} Attack
+ * @typedef {import('./attack-fixture.mjs').AttackFixture} Fixture
+ * @typedef {{ name: string, isQuick?: boolean, server?: { stdout?: string, logLevel?: string }, prepare?(fixture: Fixture): Promise<any>, run(fixture: Fixture, prepared: any): Promise<any> }} Attack
  */
 
 /** @type {Attack[]} */

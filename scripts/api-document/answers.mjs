@@ -76,7 +76,7 @@ function schemasOf(definitions) {
   );
 }
 
-/** `InvokeResult<TurnEnvelope>` is no name that OpenAPI allows. */
+/** `InvokeResult<TurnResult>` is no name that OpenAPI allows. */
 function nameOf(definition) {
   return definition.replace(/<(\w+)>/, 'Of$1');
 }

@@ -4,7 +4,7 @@ import type {
   ErrorCode,
   InvokeResult,
   JsonObject,
-  TurnEnvelope,
+  TurnResult,
   TurnRequest,
 } from '@patchbay/protocol';
 
@@ -99,11 +99,11 @@ const READ_RESULT = {
   message: '',
 };
 
-function answered(result: TurnEnvelope): InvokeResult<TurnEnvelope> {
+function answered(result: TurnResult): InvokeResult<TurnResult> {
   return { successful: true, errors: [], warnings: [], result };
 }
 
-const FINAL: { [name: string]: Example<InvokeResult<TurnEnvelope>> } = {
+const FINAL: { [name: string]: Example<InvokeResult<TurnResult>> } = {
   openai: {
     summary: 'Every call has ended; `messages` are for the next request to the model',
     value: answered({
@@ -128,7 +128,7 @@ const FINAL: { [name: string]: Example<InvokeResult<TurnEnvelope>> } = {
   },
 };
 
-const CONTINUATION: { [name: string]: Example<InvokeResult<TurnEnvelope>> } = {
+const CONTINUATION: { [name: string]: Example<InvokeResult<TurnResult>> } = {
   open: {
     summary: 'A call waits for a client; ask for the turn again',
     value: answered({

@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, URL } from 'node:url';
-import { buildScene } from './scene.mjs';
+import { buildFixture } from './fixture.mjs';
 
 const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
@@ -151,7 +151,7 @@ const folder = await mkdtemp(join(tmpdir(), 'patchbay-schemathesis-'));
 const { url, child } = await startServer(join(folder, 'data'));
 try {
   const config = join(folder, 'schemathesis.toml');
-  await writeFile(config, configuration(await buildScene(url)));
+  await writeFile(config, configuration(await buildFixture(url)));
   const args = [
     '--config-file',
     config,

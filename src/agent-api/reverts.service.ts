@@ -5,15 +5,15 @@ import {
   type Json,
   type PatchBatch,
   type PatchFileResult,
-  type TurnEnvelope,
+  type TurnResult,
   writePatch,
 } from '@patchbay/protocol';
 import type { InvertedFile } from '@patchbay/protocol/line-patch';
-import { letGoOfBody } from '../bodies/body-hold.js';
+import { releaseBody } from '../bodies/held-bodies.js';
 import { labelsFor } from '../access/visible-batch.js';
 import { newId } from '../common/ids.js';
 import { DomainError, type FieldFaults } from '../common/domain-error.js';
-import type { Sending } from '../common/http/once-over.js';
+import type { ResponseHandle } from '../common/http/response-closed.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { BaseTexts, type MadeOn } from '../patches/base-texts.js';
 import { CloudTexts } from '../patches/cloud-texts.js';
@@ -33,7 +33,7 @@ const MAX_NAMED = 100;
 /** Code of a warning of a file that is left as it is. */
 const LEFT_OUT = 'LEFT_OUT';
 
-type Warning = InvokeResult<TurnEnvelope>['warnings'][number];
+type Warning = InvokeResult<TurnResult>['warnings'][number];
 
 /** Why a file of the batch can not be undone. */
 interface LeftOut {
@@ -72,8 +72,8 @@ export class RevertsService {
     batchId: string,
     userId: string,
     { sessionId, allowPartial, waitMs }: RevertDto,
-    sending: Sending,
-  ): Promise<InvokeResult<TurnEnvelope>> {
+    sending: ResponseHandle,
+  ): Promise<InvokeResult<TurnResult>> {
     const known = await this.patches.require({ workspaceId, userId }, batchId);
     const applied = appliedFiles(known);
     if (applied.length === 0)
@@ -87,7 +87,7 @@ export class RevertsService {
     const request = { toolCalls, ...(waitMs !== undefined && { waitMs }) };
     const turn = await this.turns.accept(workspaceId, sessionId, userId, request, {
       revertOf: batchId,
-      onStored: () => letGoOfBody(sending),
+      onStored: () => releaseBody(sending),
     });
     const answer = await this.answers.of(turn, sending);
     return { ...answer, warnings: [...warningsOf(leftOut), ...answer.warnings] };

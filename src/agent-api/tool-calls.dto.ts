@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, IsUUID } from 'class-validator';
-import { Opaque } from '../common/request-envelope.decorators.js';
+import { Opaque } from '../common/request.decorators.js';
 
 /** One call of a tool outside of a turn. */
 export class ToolCallDto {

@@ -10,9 +10,9 @@ import {
   type ToolContract,
   type ToolResult,
 } from '@patchbay/protocol';
-import { letGoOfBody } from '../bodies/body-hold.js';
+import { releaseBody } from '../bodies/held-bodies.js';
 import { DomainError, type FieldFaults } from '../common/domain-error.js';
-import type { Sending } from '../common/http/once-over.js';
+import type { ResponseHandle } from '../common/http/response-closed.js';
 import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { CatalogService } from '../tools/catalog/catalog.service.js';
@@ -47,7 +47,7 @@ export class ToolCallsService {
     workspaceId: string,
     userId: string,
     request: ToolCallDto,
-    sending: Sending,
+    sending: ResponseHandle,
   ): Promise<OpenOrEnded> {
     const { sessionId } = request;
     const session =
@@ -59,7 +59,7 @@ export class ToolCallsService {
     const { executionLocation } = tool.contract;
     const turn = await this.turns.accept(workspaceId, session.id, userId, turnOf(tool.contract, request), {
       isDirect: true,
-      onStored: () => letGoOfBody(sending),
+      onStored: () => releaseBody(sending),
     });
     const { result: envelope } = await this.answers.of(turn, sending);
     const [ended] = envelope.toolResults;

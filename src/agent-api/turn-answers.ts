@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { InvokeResult, Json, ResultFormat, TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, Json, ResultFormat, TurnResult } from '@patchbay/protocol';
 import { Viewers } from '../access/viewers.js';
 import { seesArguments, type Viewer } from '../access/visible-call.js';
 import { jsonBuffer, valueOf } from '../common/json-text.js';
@@ -7,10 +7,10 @@ import { turnKey } from '../common/keys.js';
 import { Config } from '../config/config.js';
 import type { Turn } from '../storage/ports/turn.js';
 import { type StoredJson, type StoredResult, TurnStore } from '../storage/ports/turns.store.js';
-import type { Sending } from '../common/http/once-over.js';
+import type { ResponseHandle } from '../common/http/response-closed.js';
 import { AnswersInFlight } from '../limits/answers-in-flight.js';
 import { ResponseCache } from './response-cache.js';
-import { envelopeOf, statusOf, taken } from '../turns/intake/turn-envelope.js';
+import { turnResultOf, statusOf, taken } from '../turns/intake/turn-result.js';
 
 /** An answer as it goes out: its JSON, and the HTTP status that says whether the turn is final. */
 export interface TurnAnswerText {
@@ -34,13 +34,17 @@ export class TurnAnswers {
    * The turn as it stands, with all that its calls were given and gave, for its user; RATE_LIMITED where too much of that
    * is on its way to them already.
    */
-  async of(turn: Turn, sending: Sending): Promise<InvokeResult<TurnEnvelope>> {
+  async of(turn: Turn, sending: ResponseHandle): Promise<InvokeResult<TurnResult>> {
     this.take(turn, sending);
     return this.answer(turn, 'neutral', valueOf);
   }
 
   /** The same as JSON, within the same bound. */
-  async textOf(turn: Turn, sending: Sending, format: ResultFormat = 'neutral'): Promise<TurnAnswerText> {
+  async textOf(
+    turn: Turn,
+    sending: ResponseHandle,
+    format: ResultFormat = 'neutral',
+  ): Promise<TurnAnswerText> {
     this.take(turn, sending);
     // All that is in an answer is in the turn's version, or never changes.
     return this.texts.of(`${turnKey(turn)} ${turn.version} ${format}`, async () =>
@@ -50,7 +54,7 @@ export class TurnAnswers {
   }
 
   /** The turn for whoever may cancel it: without results where it is another's [MEMBER-4]. */
-  async textFor(userId: string, turn: Turn, sending: Sending): Promise<TurnAnswerText> {
+  async textFor(userId: string, turn: Turn, sending: ResponseHandle): Promise<TurnAnswerText> {
     const viewer = await this.viewers.of({ workspaceId: turn.workspaceId, userId }, turn.userId);
     if (viewer === 'user') return this.textOf(turn, sending);
     this.answersInFlight.take({ ...turn, userId }, argumentChars(turn), sending);
@@ -59,8 +63,8 @@ export class TurnAnswers {
     return textOf(answerFor(viewer, turn, callArguments.map(asStored)));
   }
 
-  private take(turn: Turn, sending: Sending): void {
-    const results = Math.max(0, this.config.maxTurnResultBytes - turn.resultRoom);
+  private take(turn: Turn, sending: ResponseHandle): void {
+    const results = Math.max(0, this.config.maxTurnResultBytes - turn.resultBudget);
     this.answersInFlight.take(turn, results + argumentChars(turn), sending);
   }
 
@@ -69,7 +73,7 @@ export class TurnAnswers {
     turn: Turn,
     format: ResultFormat,
     read: (json: StoredJson) => Json | Promise<Json>,
-  ): Promise<InvokeResult<TurnEnvelope>> {
+  ): Promise<InvokeResult<TurnResult>> {
     const callArguments = hasOpenCalls(turn) ? await this.store.argumentsOf(turn) : [];
     const stored = await this.store.resultsOf(turn);
     const results = new Map<string, StoredResult>();
@@ -77,7 +81,7 @@ export class TurnAnswers {
       results.set(callId, { result: await read(ended.result), details: await read(ended.details) });
     return taken(
       turn,
-      envelopeOf(turn, await Promise.all(callArguments.map(async (json) => read(json))), results, format),
+      turnResultOf(turn, await Promise.all(callArguments.map(async (json) => read(json))), results, format),
     );
   }
 }
@@ -97,10 +101,10 @@ function asStored(json: StoredJson): Json {
 }
 
 /** How the turn stands, without what came of its calls. */
-function answerFor(viewer: Viewer, turn: Turn, callArguments: readonly Json[]): InvokeResult<TurnEnvelope> {
-  return taken(turn, envelopeOf(turn, callArguments, new Map(), 'neutral', viewer));
+function answerFor(viewer: Viewer, turn: Turn, callArguments: readonly Json[]): InvokeResult<TurnResult> {
+  return taken(turn, turnResultOf(turn, callArguments, new Map(), 'neutral', viewer));
 }
 
-function textOf(answer: InvokeResult<TurnEnvelope>): TurnAnswerText {
+function textOf(answer: InvokeResult<TurnResult>): TurnAnswerText {
   return { status: statusOf(answer), body: jsonBuffer(answer) };
 }

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { InvokeResult, ResultFormat, TurnEnvelope, User } from '@patchbay/protocol';
+import type { InvokeResult, ResultFormat, TurnResult, User } from '@patchbay/protocol';
 import type { FastifyReply } from 'fastify';
-import { letGoOfBody } from '../bodies/body-hold.js';
+import { releaseBody } from '../bodies/held-bodies.js';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
 import { inAnswer, Route } from '../common/route.js';
@@ -11,7 +11,7 @@ import { TurnAnswers } from './turn-answers.js';
 import { GetTurnQueryDto, PostResultsDto, PostTurnDto } from './turns.dto.js';
 import { TurnEngine } from '../turns/engine/turn-engine.js';
 
-type TurnAnswer = InvokeResult<TurnEnvelope>;
+type TurnAnswer = InvokeResult<TurnResult>;
 
 const TURN = { turnId: inAnswer('result/turnId') };
 const OPEN_CALL = { ...TURN, toolCallId: inAnswer('result/toolCalls/0/toolCallId') };
@@ -45,7 +45,7 @@ export class TurnsController {
   ): Promise<Buffer> {
     const turn = await this.turns.accept(workspaceId, sessionId, user.id, request, {
       idempotencyKey: checkKey(key),
-      onStored: () => letGoOfBody(reply.raw),
+      onStored: () => releaseBody(reply.raw),
     });
     return this.answered(reply, turn, request.resultFormat);
   }

@@ -10,14 +10,7 @@ import {
   type TurnQuery,
   type TurnRequest,
 } from '@patchbay/protocol';
-import {
-  Fits,
-  FromIntegerText,
-  IsLine,
-  Nested,
-  NestedList,
-  ReadBy,
-} from '../common/request-envelope.decorators.js';
+import { Fits, FromIntegerText, IsLine, Nested, NestedList, ReadBy } from '../common/request.decorators.js';
 import { OutcomeDto } from '../turns/intake/outcome.dto.js';
 import { type PostedCall, readToolCalls } from '../turns/intake/tool-call-forms.js';
 

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { type AuditQuery, MAX_PATH_CHARS } from '@patchbay/protocol';
 import { IsBoolean, IsIn, IsInt, IsISO8601, IsOptional, IsUUID, Max, Min } from 'class-validator';
-import { FromBooleanText, FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
+import { FromBooleanText, FromIntegerText, IsLine } from '../common/request.decorators.js';
 
 /** What an auditor may ask by; parts that are left out do not restrict. */
 export class AuditQueryDto implements AuditQuery {

@@ -1,6 +1,6 @@
 import type { LoginRequest, RefreshRequest, RegisterRequest } from '@patchbay/protocol';
 import { IsEmail, IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
-import { IsLine, IsWellFormed } from '../common/request-envelope.decorators.js';
+import { IsLine, IsWellFormed } from '../common/request.decorators.js';
 
 /** Body of `POST /auth/register`. */
 export class RegisterDto implements RegisterRequest {

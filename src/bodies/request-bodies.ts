@@ -4,7 +4,7 @@ import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { AccessedRequest } from '../common/access.js';
 import { BodyReader, unsupported } from './body-reader.js';
-import { holdBody } from './body-hold.js';
+import { holdBody } from './held-bodies.js';
 import { StalledBody } from './read-body.js';
 import type { Reception } from './receiving.js';
 

@@ -21,7 +21,7 @@ export type DeliveryOutcome =
   { kind: 'acknowledged' } | { kind: 'refused'; message: string } | { kind: 'lost' };
 
 /** The line to one client, whatever carries it. */
-export interface ClientLine {
+export interface ClientChannel {
   /** Resolves once there is room for another call: what one client leaves unread is bounded. Or the client is gone. */
   room(): Promise<void>;
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome>;
@@ -54,7 +54,7 @@ export class ConnectedClient implements ConnectionOrder {
     readonly key: ClientKey,
     readonly tools: ReadonlySet<string>,
     readonly maxInFlight: number,
-    readonly line: ClientLine,
+    readonly line: ClientChannel,
     /** The folders that it has connected. */
     readonly roots: readonly ClientRoot[] = [],
     readonly epoch = 1,

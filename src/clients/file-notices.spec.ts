@@ -5,7 +5,7 @@ import type { Bus } from '../events/bus.js';
 import type { BusMessage } from '../events/messages.js';
 import type { FileHeads, HeadChange } from '../files/file-heads.js';
 import type { ClientMessages } from './client-messages.js';
-import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
+import { type ClientChannel, ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { FileNotices } from './file-notices.js';
 
 const PROJ = { name: 'proj', docPath: 'proj', rootId: 'r' };
@@ -33,7 +33,7 @@ describe('the notices of changed files', () => {
   /** What a client with the folder is told from here on. */
   function connect(clientId: string, ready = true): FilesChanged[] {
     const told: FilesChanged[] = [];
-    const line = { filesChanged: (changed: FilesChanged) => told.push(changed) } as unknown as ClientLine;
+    const line = { filesChanged: (changed: FilesChanged) => told.push(changed) } as unknown as ClientChannel;
     const key = { workspaceId: 'w', userId: 'u', clientId };
     const client = new ConnectedClient(key, new Set(), 8, line, [PROJ]);
     clients.add(client);

@@ -4,7 +4,7 @@ import type { PinoLogger } from '../common/pino-logger.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import type { ClientStore } from '../storage/records/clients.js';
 import { NodeId } from '../storage/ports/node-id.js';
-import { type ClientLine, ConnectedClient, ConnectedClients } from './connected-clients.js';
+import { type ClientChannel, ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { Presence } from './presence.js';
 
 const NOON = Date.UTC(2025, 5, 1, 12);
@@ -40,7 +40,7 @@ describe('the presence of clients', () => {
     presence = new Presence(store as ClientStore, clients, node, clock, new Lifecycle(), logger);
   });
 
-  const line = { replaced: () => undefined } as unknown as ClientLine;
+  const line = { replaced: () => undefined } as unknown as ClientChannel;
   function connect(): ConnectedClient {
     const client = new ConnectedClient(KEY, new Set(), 8, line);
     clients.add(client);

@@ -7,7 +7,7 @@ import {
 } from '@patchbay/protocol';
 import { IsUUID } from 'class-validator';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
-import { IsLine, Lowercase } from '../common/request-envelope.decorators.js';
+import { IsLine, Lowercase } from '../common/request.decorators.js';
 
 const MAX_NAME_BYTES = 255;
 

@@ -3,7 +3,7 @@ import { connectionSettings } from './connection-settings.js';
 import { CONSTANTS } from './constants.js';
 import { EnvReader, type Environment, type VariableDoc } from './env-reader.js';
 import { quotaSettings } from './quota-settings.js';
-import { slipsIn, strangersIn } from './unknown-variables.js';
+import { slipsIn, unauthenticatedIn } from './unknown-variables.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -31,25 +31,7 @@ function serverSettings(env: EnvReader) {
       default: './.patchbay',
       meaning: 'Directory of the embedded store; created if missing. Only one server at a time can use it.',
     }),
-    mongodbUri: env.secret('PATCHBAY_MONGODB_URI', {
-      check: mongodbFault,
-      requiredWith: null,
-      meaning:
-        'Stores all data in MongoDB instead, where several servers can share it: `mongodb://` or `mongodb+srv://`, with the ' +
-        'name of the database. All servers need the same PATCHBAY_JWT_SECRET, and no data directory.',
-      fileMeaning:
-        'File that contains PATCHBAY_MONGODB_URI, for a URI with a password; trailing white space is ignored.',
-    }),
-    redisUrl: env.secret('PATCHBAY_REDIS_URL', {
-      check: redisFault,
-      requiredWith: null,
-      meaning:
-        'Redis 6 or later (sharded channels from 7 on), through which servers that share MongoDB tell each other at once what ' +
-        'they have done: `redis://` or, with TLS, `rediss://`, such as `rediss://user:password@host:6379`. Nothing is kept ' +
-        'there; while it is away, servers work on and look in the store.',
-      fileMeaning:
-        'File that holds PATCHBAY_REDIS_URL, for one with a password; white space at its end does not count.',
-    }),
+    ...databaseSettings(env),
     logLevel: env.oneOf('PATCHBAY_LOG_LEVEL', {
       default: 'info',
       values: LOG_LEVELS,
@@ -73,6 +55,31 @@ function serverSettings(env: EnvReader) {
       min: 0,
       max: HOUR,
       meaning: 'How long work in progress may continue after SIGTERM before the server exits.',
+    }),
+  };
+}
+
+/** Where data is stored, if not in the data directory, and how servers reach each other. */
+function databaseSettings(env: EnvReader) {
+  return {
+    mongodbUri: env.secret('PATCHBAY_MONGODB_URI', {
+      check: mongodbFault,
+      requiredWith: null,
+      meaning:
+        'Stores all data in MongoDB instead, where several servers can share it: `mongodb://` or `mongodb+srv://`, with the ' +
+        'name of the database. All servers need the same PATCHBAY_JWT_SECRET, and no data directory.',
+      fileMeaning:
+        'File that contains PATCHBAY_MONGODB_URI, for a URI with a password; trailing white space is ignored.',
+    }),
+    redisUrl: env.secret('PATCHBAY_REDIS_URL', {
+      check: redisFault,
+      requiredWith: null,
+      meaning:
+        'Redis 6 or later, through which servers that share MongoDB tell each other about commits: `redis://` or, with TLS, ' +
+        '`rediss://`, such as `rediss://user:password@host:6379`. It stores nothing. While it is away, servers look in the ' +
+        'database more often.',
+      fileMeaning:
+        'File that contains PATCHBAY_REDIS_URL, for a URL with a password; trailing white space is ignored.',
     }),
   };
 }
@@ -271,7 +278,7 @@ export function describeVariables(): VariableDoc[] {
 
 /** Variables of the prefix that are unknown to the server, and near to none of its own. */
 export function strangeVariables(env: Environment = process.env): string[] {
-  return strangersIn(env, namesOfVariables());
+  return unauthenticatedIn(env, namesOfVariables());
 }
 
 function namesOfVariables(): string[] {

@@ -26,7 +26,7 @@ export function slipsIn(env: Environment, known: readonly string[]): string[] {
 }
 
 /** Variables of the prefix that are unknown, and near to none of the server's (`known`). */
-export function strangersIn(env: Environment, known: readonly string[]): string[] {
+export function unauthenticatedIn(env: Environment, known: readonly string[]): string[] {
   const found = unknownIn(env, known).filter(({ name, meant }) => meant === null && name.startsWith(PREFIX));
   return found.map(({ name }) => name);
 }

@@ -6,7 +6,7 @@ import {
   type ContextQuery,
 } from '@patchbay/protocol';
 import { IsIn, IsInt, IsOptional, Min } from 'class-validator';
-import { FromIntegerText } from '../common/request-envelope.decorators.js';
+import { FromIntegerText } from '../common/request.decorators.js';
 import { MIN_CONTEXT_BYTES } from './context-format.js';
 
 export class ContextQueryDto implements ContextQuery {

@@ -15,7 +15,7 @@ import {
   Matches,
   MaxLength,
 } from 'class-validator';
-import { Fits, NestedList } from '../common/request-envelope.decorators.js';
+import { Fits, NestedList } from '../common/request.decorators.js';
 
 const SHA256 = /^[0-9a-fA-F]{64}$/;
 const MESSAGE = 'must be 64 hex digits';

@@ -1,6 +1,6 @@
 import type { FilesQuery } from '@patchbay/protocol';
 import { IsBoolean, IsInt, IsOptional, IsUUID, Max, Min } from 'class-validator';
-import { FromBooleanText, FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
+import { FromBooleanText, FromIntegerText, IsLine } from '../common/request.decorators.js';
 
 class PageQueryDto {
   @IsOptional()

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
-import type { Sending } from '../common/http/once-over.js';
+import type { ResponseHandle } from '../common/http/response-closed.js';
 import { Config } from '../config/config.js';
 import { AnswersInFlight } from './answers-in-flight.js';
 
@@ -18,7 +18,7 @@ describe('answers that are on their way', () => {
   const answers = new AnswersInFlight(Config.with({ maxUserAnswerBytes: 100 }));
   const take = (user: string, bytes: number): Answer => {
     const answer = new Answer();
-    answers.take({ userId: user, sessionId: 's', turnId: 't' }, bytes, answer as unknown as Sending);
+    answers.take({ userId: user, sessionId: 's', turnId: 't' }, bytes, answer as unknown as ResponseHandle);
     return answer;
   };
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../common/domain-error.js';
-import { onceOver, type Sending } from '../common/http/once-over.js';
+import { onResponseClosed, type ResponseHandle } from '../common/http/response-closed.js';
 import { Budget } from './budget.js';
 import { Config } from '../config/config.js';
 import type { Turn } from '../storage/ports/turn.js';
@@ -27,7 +27,7 @@ export class AnswersInFlight {
    * Counts the answer of a turn until it was sent; RATE_LIMITED where others of its user take up the room. One alone may
    * always go, and so may one without results or large arguments.
    */
-  take({ userId, sessionId, turnId }: AnsweredTurn, bytes: number, sending: Sending): void {
+  take({ userId, sessionId, turnId }: AnsweredTurn, bytes: number, sending: ResponseHandle): void {
     if (bytes === 0) return;
     const held = this.budget.open(userId);
     if (held.resize(bytes) !== null) {
@@ -37,6 +37,6 @@ export class AnswersInFlight {
         `GET turn ${turnId} of session ${sessionId} in a moment.`;
       throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
-    onceOver(sending, () => held.release());
+    onResponseClosed(sending, () => held.release());
   }
 }

@@ -6,7 +6,7 @@ import { DomainError } from '../common/domain-error.js';
 import { Budget, type ByteReservation, type Excess } from './budget.js';
 import { longTimeout } from '../common/timers.js';
 import { ClientAddresses } from '../common/http/client-address.js';
-import { onceOver } from '../common/http/once-over.js';
+import { onResponseClosed } from '../common/http/response-closed.js';
 
 /** Whoever reads slower than this is not reading. */
 const BYTES_A_SECOND = 64 * 1024;
@@ -61,7 +61,7 @@ export class UnreadAnswers {
       () => raw.req.socket.destroy(),
       this.config.answerMs + (bytes / BYTES_A_SECOND) * 1000,
     );
-    onceOver(raw, () => clearTimeout(tooSlow));
+    onResponseClosed(raw, () => clearTimeout(tooSlow));
   }
 
   /** Of an answer whose size is not known yet. */
@@ -74,7 +74,7 @@ export class UnreadAnswers {
     const held = this.reservations.get(response) ?? this.budget.open(owner);
     this.require(owner, held.resize(bytes));
     this.reservations.set(response, held);
-    onceOver(response, () => held.release());
+    onResponseClosed(response, () => held.release());
   }
 
   private ownerOf(request: FastifyRequest): string {

@@ -5,7 +5,7 @@ import { JobsModule } from '../jobs/jobs.module.js';
 import { BaseTexts } from './base-texts.js';
 import { ClientTexts } from './client-texts.js';
 import { CloudTexts } from './cloud-texts.js';
-import { OrphanSweep } from './orphan-sweep.js';
+import { OrphanedBatchSweep } from './orphaned-batch-sweep.js';
 import { PatchOutcomes } from './patch-outcomes.js';
 import { PatchPreparation } from './patch-preparation.js';
 import { PatchReconciliation } from './patch-reconciliation.js';
@@ -19,7 +19,7 @@ import { PatchesService } from './patches.service.js';
     BaseTexts,
     ClientTexts,
     CloudTexts,
-    OrphanSweep,
+    OrphanedBatchSweep,
     PatchOutcomes,
     PatchPreparation,
     PatchReconciliation,

@@ -13,14 +13,14 @@ import { DomainError } from '../common/domain-error.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { isUuid } from '../common/ids.js';
 import { RateLimits } from '../limits/rate-limits.js';
-import { parseRequest } from '../common/request-envelope.js';
+import { parseRequest } from '../common/request-parser.js';
 import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
-import { RelayLines } from './relay-lines.js';
+import { ConnectionBounds } from './connection-bounds.js';
 import { fromTexts } from './handshake-texts.js';
 import { HandshakeDto } from './relay.dto.js';
 import { relayErrorOf } from './relay-error.js';
-import { type RelaySocket, SocketLine } from './relay-socket.js';
+import { type RelaySocket, SocketChannel } from './relay-socket.js';
 import { SocketQuota } from './socket-quota.js';
 
 /** Admits clients: a valid token, a member of the workspace, a protocol that we speak, folders under their own names. */
@@ -32,7 +32,7 @@ export class Handshake {
     private readonly roots: RootsService,
     private readonly presence: Presence,
     private readonly lifecycle: Lifecycle,
-    private readonly lines: RelayLines,
+    private readonly lines: ConnectionBounds,
     private readonly sockets: SocketQuota,
     private readonly limits: RateLimits,
     private readonly addresses: ClientAddresses,
@@ -69,7 +69,7 @@ export class Handshake {
       key,
       new Set(handshake.tools),
       handshake.maxInFlight,
-      new SocketLine(socket, this.lines, this.config, this.clock, this.logger),
+      new SocketChannel(socket, this.lines, this.config, this.clock, this.logger),
       handshake.roots,
       await this.presence.nextEpoch(key),
     );

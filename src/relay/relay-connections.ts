@@ -10,7 +10,7 @@ import { Lifecycle } from '../common/lifecycle.js';
 import { Config } from '../config/config.js';
 import { Dispatcher } from '../turns/engine/dispatcher.js';
 import { bytesOf, faultOf } from './bounded-parser.js';
-import { RelayLines } from './relay-lines.js';
+import { ConnectionBounds } from './connection-bounds.js';
 import { ignore, type RelaySocket } from './relay-socket.js';
 import { TokenWatch } from './token-watch.js';
 
@@ -33,7 +33,7 @@ export class RelayConnections {
     private readonly clients: ConnectedClients,
     private readonly presence: Presence,
     private readonly dispatcher: Dispatcher,
-    private readonly lines: RelayLines,
+    private readonly lines: ConnectionBounds,
     private readonly bus: Bus,
     private readonly clock: Clock,
     private readonly config: Config,

@@ -10,13 +10,13 @@ import { DomainError } from '../common/domain-error.js';
 import { endConnection, endRequest } from '../common/http/end-connection.js';
 import type { Config } from '../config/config.js';
 import { boundedParser } from './bounded-parser.js';
-import { RelayLines } from './relay-lines.js';
-import type { EngineConnection } from './stranger-gate.js';
+import { ConnectionBounds } from './connection-bounds.js';
+import type { EngineConnection } from './unauthenticated-gate.js';
 import { KnownWebSocketServer } from './websockets.js';
 
 /** Socket.IO as the relay wants it: websocket only, bounded frames, origins checked before anything is set up. */
 export class RelayIoAdapter extends IoAdapter {
-  private readonly lines: RelayLines;
+  private readonly lines: ConnectionBounds;
   /** Why a handshake is refused, until the engine tells that it is. */
   private readonly refusals = new WeakMap<IncomingMessage, DomainError>();
 
@@ -25,7 +25,7 @@ export class RelayIoAdapter extends IoAdapter {
     private readonly config: Config,
   ) {
     super(app);
-    this.lines = app.get(RelayLines);
+    this.lines = app.get(ConnectionBounds);
   }
 
   override createIOServer(port: number, options?: ServerOptions): Server {

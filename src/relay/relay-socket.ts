@@ -12,12 +12,12 @@ import {
 } from '@patchbay/protocol';
 import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
 import type { PinoLogger } from '../common/pino-logger.js';
-import type { ClientLine, ConnectedClient, DeliveryOutcome } from '../clients/connected-clients.js';
+import type { ClientChannel, ConnectedClient, DeliveryOutcome } from '../clients/connected-clients.js';
 import { fileReadMs } from '../clients/file-read-time.js';
 import type { Clock } from '../common/clock.js';
 import type { Config } from '../config/config.js';
 import { checkFileAnswer } from './file-answer.js';
-import type { RelayLines } from './relay-lines.js';
+import type { ConnectionBounds } from './connection-bounds.js';
 import type { HandshakeDto } from './relay.dto.js';
 
 /** How long a client that let a `file:read` pass is not asked again, in ms [RELAY-23]. */
@@ -48,13 +48,13 @@ export type RelayNamespace = Namespace<
 >;
 
 /** A client's line over its socket. */
-export class SocketLine implements ClientLine {
+export class SocketChannel implements ClientChannel {
   /** Until when (epoch ms) it is asked for no file: it has let one pass. It may not know the event, or be just awake. */
   private silentUntil = 0;
 
   constructor(
     private readonly socket: RelaySocket,
-    private readonly lines: Pick<RelayLines, 'room' | 'callSent'>,
+    private readonly lines: Pick<ConnectionBounds, 'room' | 'callSent'>,
     private readonly config: Pick<Config, 'acknowledgeMs' | 'fileReadMs'>,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,

@@ -29,7 +29,7 @@ import {
   TURN_ID,
 } from '@patchbay/protocol';
 import { ClientRootDto } from '../clients/roots.dto.js';
-import { IsLine, Lowercase, NestedList, ReadBy } from '../common/request-envelope.decorators.js';
+import { IsLine, Lowercase, NestedList, ReadBy } from '../common/request.decorators.js';
 import { OutcomeDto } from '../turns/intake/outcome.dto.js';
 
 const SHA256 = /^[0-9A-Fa-f]{64}$/;

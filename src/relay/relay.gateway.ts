@@ -22,7 +22,7 @@ import { AuthService } from '../auth/auth.service.js';
 import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
-import { parseRequestInSlices } from '../common/request-envelope.js';
+import { parseRequestInSlices } from '../common/request-parser.js';
 import { loopTurn } from '../common/loop-turn.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { asOwner } from '../common/work-owner.js';

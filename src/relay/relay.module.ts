@@ -9,7 +9,7 @@ import { TurnsModule } from '../turns/engine/turns.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { ConnectionEnds } from './connection-ends.js';
 import { Handshake } from './handshake.js';
-import { RelayLines } from './relay-lines.js';
+import { ConnectionBounds } from './connection-bounds.js';
 import { RelayConnections } from './relay-connections.js';
 import { RelayGateway } from './relay.gateway.js';
 import { SessionOpenings } from './session-openings.js';
@@ -31,7 +31,7 @@ import { SocketQuota } from './socket-quota.js';
     Handshake,
     RelayConnections,
     RelayGateway,
-    RelayLines,
+    ConnectionBounds,
     SessionOpenings,
     SocketQuota,
   ],

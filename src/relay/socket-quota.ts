@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ClientKey } from '../clients/connected-clients.js';
 import { DomainError } from '../common/domain-error.js';
 import { Config } from '../config/config.js';
-import type { EngineConnection } from './stranger-gate.js';
+import type { EngineConnection } from './unauthenticated-gate.js';
 
 const RETRY_AFTER_SECONDS = 10;
 

@@ -10,7 +10,7 @@ const BYTES_PER_SECOND = 32 * MIB;
 const ROOM_BYTES = 4 * MIB;
 
 /** What one connection of a user is asked to do for all of them. */
-export interface LoadedLine {
+export interface LoadedConnection {
   /** Reads nothing until it is told to go on. */
   hold(): void;
   goOn(): void;
@@ -41,7 +41,7 @@ export interface LoadLimits {
  */
 export class UserLoad {
   readonly flood: FloodGate;
-  readonly lines = new Set<LoadedLine>();
+  readonly lines = new Set<LoadedConnection>();
   private arriving = 0;
   private waiting = 0;
   private inHand = 0;
@@ -50,7 +50,7 @@ export class UserLoad {
   private isHeld = false;
   private timer: NodeJS.Timeout | undefined;
   /** Calls that wait for room, by the line that they are for; the line that comes first is looked at first. */
-  private readonly waiters = new RoundRobin<() => void, LoadedLine>();
+  private readonly waiters = new RoundRobin<() => void, LoadedConnection>();
   private makesRoom = false;
 
   /** @param limited whether events are counted, and bytes by time too. */
@@ -99,14 +99,14 @@ export class UserLoad {
    * Resolves once the line has room for a call, one after the other, or is gone. Other lines that are not read do not keep
    * it waiting: where nothing is left for a line that has nothing to read, the one that leaves the most unread is ended.
    */
-  room(line: LoadedLine): Promise<void> {
+  room(line: LoadedConnection): Promise<void> {
     if (!this.lines.has(line)) return Promise.resolve();
     if (line.unread === 0 && !this.hasRoom(line)) this.endLargest();
     if (this.waiters.sizeOf(line) === 0 && this.hasRoom(line)) return Promise.resolve();
     return new Promise((resolve) => this.waiters.push(line, resolve));
   }
 
-  join(line: LoadedLine): void {
+  join(line: LoadedConnection): void {
     this.lines.add(line);
     this.limits.loads.add(this);
     // Nothing looked at the time while there was no connection.
@@ -114,7 +114,7 @@ export class UserLoad {
     if (this.isHeld) line.hold();
   }
 
-  leave(line: LoadedLine): void {
+  leave(line: LoadedConnection): void {
     this.lines.delete(line);
     for (const resolve of this.waiters.clear(line)) resolve();
     if (this.lines.size > 0) return;
@@ -144,7 +144,7 @@ export class UserLoad {
     line?.cut('it has the most unread data, and other connections of its user have no room');
   }
 
-  private hasRoom({ unread }: LoadedLine): boolean {
+  private hasRoom({ unread }: LoadedConnection): boolean {
     return unread < Math.min(ROOM_BYTES, fairShare(this.limits.user, this.waiting - unread));
   }
 

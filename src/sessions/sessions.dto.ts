@@ -12,7 +12,7 @@ import {
   Max,
   Min,
 } from 'class-validator';
-import { FromIntegerText, IsLine, lineSchema, NestedList } from '../common/request-envelope.decorators.js';
+import { FromIntegerText, IsLine, lineSchema, NestedList } from '../common/request.decorators.js';
 
 /** Most files that a session may have open. */
 const MAX_ACTIVE_FILES = 1000;

@@ -20,7 +20,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { FromIntegerText, IsLine } from '../common/request-envelope.decorators.js';
+import { FromIntegerText, IsLine } from '../common/request.decorators.js';
 
 const ROLES: Role[] = ['owner', 'member'];
 

@@ -3,7 +3,7 @@ import type { FileRecord } from '../../src/storage/ports/files.store.js';
 import { describeContract } from './backends.js';
 import { Documents, documentStores, type Protocol, type SweptStores } from './document-stores.js';
 import { aFile, aVersion, bytesOf } from './file-records.js';
-import { type Gate, inEveryOrder, inSteps, type Scene } from './interleavings.js';
+import { type Gate, inEveryOrder, inSteps, type Fixture } from './interleavings.js';
 import { givenWorkspace } from './records.js';
 import { NOON } from '../../src/turns/state/turn.sample.js';
 
@@ -39,7 +39,7 @@ async function sweepBeside(
   workspaceId: string,
   storesAt: (gate: Gate) => SweptStores,
   direct: SweptStores,
-): Promise<Scene> {
+): Promise<Fixture> {
   const text = newId();
   const head = aVersion(text, { createdAt: NOON });
   const file = aFile(workspaceId, `/${text}`, text, { head });

@@ -6,13 +6,13 @@ export type Gate = () => Promise<void>;
 export type Actor = (gate: Gate) => Promise<unknown>;
 
 /** Some actors on a stage of their own, and what must hold once they are done. */
-export interface Scene {
+export interface Fixture {
   actors: readonly Actor[];
   check: () => Promise<void>;
 }
 
-/** Plays the scene, anew each time, in every order in which the steps of its actors can come; says in how many. */
-export async function inEveryOrder(prepare: () => Promise<Scene>): Promise<number> {
+/** Plays the fixture, anew each time, in every order in which the steps of its actors can come; says in how many. */
+export async function inEveryOrder(prepare: () => Promise<Fixture>): Promise<number> {
   let orders = 0;
   for (let order: number[] | null = []; order !== null; orders += 1) {
     const { actors, check } = await prepare();

@@ -6,7 +6,7 @@ import { Config } from '../../src/config/config.js';
 import { Blobs, ownerOf } from '../../src/storage/mongo/blobs.js';
 import { MongoDatabase } from '../../src/storage/mongo/database.js';
 import { BLOBS, type EntryDocument, ENTRIES, SPELLINGS } from '../../src/storage/mongo/file-collections.js';
-import { Folders } from '../../src/storage/mongo/folders.js';
+import { FolderSpellings } from '../../src/storage/mongo/folder-spellings.js';
 import { PARTS } from '../../src/storage/mongo/part-collections.js';
 import { Projector } from '../../src/storage/mongo/projector.js';
 import { keyOf } from '../../src/storage/mongo/values.js';
@@ -227,11 +227,11 @@ describeOnMongo('files on MongoDB', () => {
 
   describe('and their folders', () => {
     const HOURS = 2 * HOUR;
-    let folders: Folders;
+    let folders: FolderSpellings;
     let workspaceId: string;
     let passed: number;
     beforeEach(async () => {
-      folders = mongo.part(Folders);
+      folders = mongo.part(FolderSpellings);
       workspaceId = await givenWorkspace(stores);
       passed = 0;
       const now = Date.now.bind(Date);

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Blobs } from '../../src/storage/mongo/blobs.js';
-import { Folders } from '../../src/storage/mongo/folders.js';
+import { FolderSpellings } from '../../src/storage/mongo/folder-spellings.js';
 import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
 import { Projector } from '../../src/storage/mongo/projector.js';
 import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
@@ -15,8 +15,8 @@ import { type Stores, storesOf } from './backends.js';
 import type { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
 import { aFileRequest, FILE_GIVEN } from './method-givens.js';
-import { SCENES } from './method-scenes.js';
-import type { Scene } from './scene.js';
+import { SCENES } from './method-cases.js';
+import type { Fixture } from './fixture.js';
 import { aBatch, aLargeBatch } from './patch-records.js';
 import { anEvent, aUser, aWorkspace, join } from './records.js';
 
@@ -42,8 +42,11 @@ describeOnMongo('queries on MongoDB', () => {
   it('go along an index and sort nothing, wherever the server explains them', async () => {
     const stores = storesOf(app);
     await sweepEverything(app);
-    for (const scenes of Object.values(SCENES))
-      for (const scene of Object.values(scenes as Record<string, Scene>)) await (await scene(stores))();
+    for (const fixtures of Object.values(SCENES))
+      for (const fixture of Object.values(fixtures as Record<string, Fixture>))
+        await (
+          await fixture(stores)
+        )();
     await askEverything(stores);
     const { queries } = plans;
     const commands = new Set(queries.map(({ command }) => command));
@@ -63,11 +66,11 @@ async function sweepEverything(app: INestApplicationContext): Promise<void> {
   await counter.flush();
   await app.get(Projector).drain(workspace.id);
   await app.get(TurnTexts).removeOrphans(later, 9);
-  await app.get(Folders).removeUnused(later, 9);
+  await app.get(FolderSpellings).removeUnused(later, 9);
   await app.get(Blobs).removeOrphanParts('', 9);
 }
 
-/** Beside the scenes: with other arguments, and where there is more. */
+/** Beside the fixtures: with other arguments, and where there is more. */
 async function askEverything(stores: Stores): Promise<void> {
   const { audit, clients, contracts, keys, logins, patches, roots, sessions, turns, users, workspaces } =
     stores;

@@ -11,8 +11,8 @@ import { MongoProxy, type Treatment } from '../support/mongo-proxy.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
 import { type Stores, storesOf } from './backends.js';
 import { KINDS } from './faults.js';
-import { SCENES } from './method-scenes.js';
-import type { Scene } from './scene.js';
+import { SCENES } from './method-cases.js';
+import type { Fixture } from './fixture.js';
 
 /** Holds nothing of the aggregates, or counts that may be wrong by what was in flight (`UsageStore`). */
 const LEFT_OUT = new Set<string>([CHECKS, SCHEMA, USAGE]);
@@ -25,10 +25,10 @@ interface Ending {
   documents: Record<string, unknown[]>;
 }
 
-const METHODS = Object.entries(SCENES).flatMap(([port, scenes]) =>
-  Object.entries(scenes as Record<string, Scene>).map(([method, scene]) => ({
+const METHODS = Object.entries(SCENES).flatMap(([port, fixtures]) =>
+  Object.entries(fixtures as Record<string, Fixture>).map(([method, fixture]) => ({
     name: `${port}.${method}`,
-    scene,
+    fixture,
   })),
 );
 
@@ -92,12 +92,12 @@ describeOnMongo('a bad line to MongoDB', () => {
 
   /** On a store with nothing else in it; `treat` is asked about each command of the call, which are numbered from 1. */
   async function play(
-    scene: Scene,
+    fixture: Fixture,
     treat: (command: string, number: number) => Treatment = () => null,
   ): Promise<{ ending: Ending; commands: string[] }> {
     const old = collections().filter(({ collectionName }) => filled.has(collectionName));
     await Promise.all(old.map((collection) => collection.deleteMany({})));
-    const act = await scene(stores);
+    const act = await fixture(stores);
     await settle();
     const commands: string[] = [];
     proxy.treat = (command) => treat(command, commands.push(command));
@@ -106,7 +106,7 @@ describeOnMongo('a bad line to MongoDB', () => {
     return { ending: await dump(answer), commands };
   }
 
-  it('has a scene for every method of every port', () => {
+  it('has a fixture for every method of every port', () => {
     const named = (table: object) =>
       Object.entries(table).flatMap(([port, methods]) =>
         Object.keys(methods as object).map((method) => `${port}.${method}`),
@@ -116,10 +116,10 @@ describeOnMongo('a bad line to MongoDB', () => {
 
   it.each(METHODS)(
     'leaves $name as if nothing had happened, whatever it does to any of its commands',
-    async ({ scene }) => {
-      const good = await play(scene);
+    async ({ fixture }) => {
+      const good = await play(fixture);
       const holds = async (what: string, treat: (command: string, number: number) => Treatment) => {
-        const { ending } = await play(scene, treat);
+        const { ending } = await play(fixture, treat);
         expect({ what, ...ending }).toEqual({ what, ...good.ending });
       };
       for (const [at, command] of good.commands.entries()) {

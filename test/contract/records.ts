@@ -25,7 +25,7 @@ export function aWorkspace(changes: Partial<WorkspaceRecord> = {}): WorkspaceRec
   return {
     ...{
       id: newId(),
-      name: 'Workshop',
+      name: 'Fixture',
       approvals: [],
       createdAt: NOON,
       createdBy: 'maker',

@@ -10,7 +10,7 @@ const NOTHING: Usage = { bytes: 0, files: 0, versions: 0, sessions: 0 };
 
 describeContract('usage', (opened) => {
   /** A workspace, and what it and each user has. */
-  async function scene() {
+  async function fixture() {
     const { stores } = opened();
     const [ada, ben] = [newId(), newId()];
     const workspace = withMember(withMember(aWorkspace({ version: 0 }), ada), ben);
@@ -25,11 +25,11 @@ describeContract('usage', (opened) => {
   const by = (author: string, text: string) => aVersion(text, { author });
 
   it('is nothing at first', async () => {
-    expect(await (await scene()).all()).toEqual([NOTHING, NOTHING, NOTHING]);
+    expect(await (await fixture()).all()).toEqual([NOTHING, NOTHING, NOTHING]);
   });
 
   it('counts a file for its holder, a version for its author, bytes for who brought them, each write once', async () => {
-    const { files, workspaceId, ada, ben, all } = await scene();
+    const { files, workspaceId, ada, ben, all } = await fixture();
     const file = aFile(workspaceId, '/a', 'abc', { holder: ada, head: by(ada, 'abc') });
     await files.insert(file, bytesOf('abc'), []);
     await files.insert(file, bytesOf('abc'), []);
@@ -47,7 +47,7 @@ describeContract('usage', (opened) => {
   });
 
   it('counts no file that was refused, deleted, or only kept; one that is brought back for who did', async () => {
-    const { files, workspaceId, ada, ben, all } = await scene();
+    const { files, workspaceId, ada, ben, all } = await fixture();
     const file = aFile(workspaceId, '/a', 'abc', { holder: ada, head: by(ada, 'abc') });
     await files.insert(file, bytesOf('abc'), []);
     await files.insert(aFile(workspaceId, '/a', 'no', { holder: ben }), bytesOf('no'), []);
@@ -63,7 +63,7 @@ describeContract('usage', (opened) => {
   });
 
   it('counts for a user what they wrote in the workspaces of others only while they are a member', async () => {
-    const { workspaces, files, workspace, workspaceId, ben, all } = await scene();
+    const { workspaces, files, workspace, workspaceId, ben, all } = await fixture();
     const file = aFile(workspaceId, '/a', 'abc', { holder: ben, head: by(ben, 'abc') });
     await files.insert(file, bytesOf('abc'), []);
     const written = { bytes: 3, files: 1, versions: 1, sessions: 0 };
@@ -77,7 +77,7 @@ describeContract('usage', (opened) => {
   });
 
   it('counts for its maker what they wrote in a workspace, also when they have left it', async () => {
-    const { workspaces, files, usage } = await scene();
+    const { workspaces, files, usage } = await fixture();
     const maker = newId();
     const workspace = aWorkspace({ createdBy: maker });
     await workspaces.insert(workspace);
@@ -87,7 +87,7 @@ describeContract('usage', (opened) => {
   });
 
   it('counts bytes that a former member left for the maker of the workspace, until they join again', async () => {
-    const { workspaces, files, blobs, usage } = await scene();
+    const { workspaces, files, blobs, usage } = await fixture();
     const [maker, owner, leaver] = [newId(), newId(), newId()];
     const made = aWorkspace({ createdBy: maker, members: [{ userId: maker, role: 'owner', addedAt: NOON }] });
     const full = withMember(withMember({ ...made, version: 0 }, owner), leaver);
@@ -119,7 +119,7 @@ describeContract('usage', (opened) => {
   });
 
   it('counts a folder while it is there, and that it ever was', async () => {
-    const { files, workspaceId, ada, all } = await scene();
+    const { files, workspaceId, ada, all } = await fixture();
     const folder = { ...aFolder(workspaceId, '/f'), holder: ada };
     await files.insertFolder(folder, []);
     expect((await all())[1]).toEqual({ ...NOTHING, files: 1, versions: 1 });
@@ -130,7 +130,7 @@ describeContract('usage', (opened) => {
   });
 
   it('counts bytes that nothing refers to until they are removed', async () => {
-    const { blobs, workspaceId, ada, ben, all } = await scene();
+    const { blobs, workspaceId, ada, ben, all } = await fixture();
     await blobs.put({ workspaceId, userId: ada }, sha256('loose'), bytesOf('loose'), NOON);
     await blobs.put({ workspaceId, userId: ben }, sha256('loose'), bytesOf('loose'), NOON);
     expect((await all()).map(({ bytes }) => bytes)).toEqual([5, 5, 0]);
@@ -140,7 +140,7 @@ describeContract('usage', (opened) => {
   });
 
   it('counts sessions with their tools, and of lists of Active Files the last one', async () => {
-    const { sessions, workspaceId, ada, all } = await scene();
+    const { sessions, workspaceId, ada, all } = await fixture();
     const names = { conversationId: 'v', clientId: null, tools: ['read'], createdAt: NOON };
     const session = { id: newId(), workspaceId, userId: ada, ...names };
     await sessions.insert(session);

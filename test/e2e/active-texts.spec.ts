@@ -1,26 +1,26 @@
 import type { SessionContext } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { givenFile } from '../support/fake-client.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
-import { activeFile, TextsDesk } from '../support/texts-desk.js';
+import { activeFile, TextsFixture } from '../support/texts-fixture.js';
 
 describe('the text of Active Files', () => {
   let server: TestServer;
   let user: TestUser;
-  let desk: TextsDesk;
+  let setup: TextsFixture;
   beforeAll(async () => {
     server = await startTestServer();
     user = await server.register();
   });
   afterAll(() => server.close());
   beforeEach(async () => {
-    desk = new TextsDesk(await RelayScene.on(server, user));
+    setup = new TextsFixture(await RelayFixture.on(server, user));
   });
-  afterEach(() => desk.scene.close());
+  afterEach(() => setup.fixture.close());
 
   const context = async <T>(query: string): Promise<T> => {
-    const path = `/workspaces/${desk.scene.workspaceId}/sessions/${desk.session}/context${query}`;
+    const path = `/workspaces/${setup.fixture.workspaceId}/sessions/${setup.session}/context${query}`;
     const { status, body } = await user.get<T>(path);
     expect(status).toBe(200);
     return body;
@@ -28,8 +28,8 @@ describe('the text of Active Files', () => {
   const json = () => context<SessionContext>('?format=json&include=active');
 
   it('is in the context that asks for it, as the editor has it now [CONTEXT-8]', async () => {
-    await desk.open(activeFile('proj/b.ts', 'b\n'), activeFile('proj/a.ts', 'old\n'));
-    const client = await desk.client('editor');
+    await setup.open(activeFile('proj/b.ts', 'b\n'), activeFile('proj/a.ts', 'old\n'));
+    const client = await setup.client('editor');
     const texts: Record<string, string> = { 'proj/a.ts': 'new\n', 'proj/b.ts': 'b\n' };
     client.giveFile = ({ docPath }) => givenFile(texts[docPath]!, { isDirty: true });
     const { activeFiles } = await json();
@@ -43,19 +43,19 @@ describe('the text of Active Files', () => {
   });
 
   it('is not where it was not asked for, and nobody is asked for it', async () => {
-    await desk.open(activeFile('proj/a.ts', 'a\n'));
-    const client = await desk.client('editor');
+    await setup.open(activeFile('proj/a.ts', 'a\n'));
+    const client = await setup.client('editor');
     client.giveFile = () => givenFile('a\n');
     const { activeFiles } = await context<SessionContext>('?format=json');
     expect(activeFiles).toEqual([activeFile('proj/a.ts', 'a\n')]);
     expect(client.reads).toEqual([]);
-    const path = `/workspaces/${desk.scene.workspaceId}/sessions/${desk.session}/context?include=all`;
+    const path = `/workspaces/${setup.fixture.workspaceId}/sessions/${setup.session}/context?include=all`;
     expect((await user.get(path)).status).toBe(400);
   });
 
   it('is left out with the reason where it can’t be had or does not fit [CONTEXT-8]', async () => {
     const large = 'x'.repeat(200_000);
-    await desk.open(
+    await setup.open(
       ...['away', 'binary', 'ignored'].map((name) => activeFile(`proj/${name}`, 'x')),
       activeFile('proj/large', large),
     );
@@ -64,7 +64,7 @@ describe('the text of Active Files', () => {
         (await json()).activeFiles.map(({ docPath, textMissing }) => [docPath, textMissing]),
       );
     expect((await missing())['proj/away']).toBe('its editor does not give it, no such client is connected');
-    const client = await desk.client('editor');
+    const client = await setup.client('editor');
     client.giveFile = ({ docPath }) => {
       if (docPath === 'proj/ignored') return { ok: false, error: { code: 'FORBIDDEN', message: 'no' } };
       return givenFile(docPath === 'proj/binary' ? 'a\0b' : 'x');
@@ -78,15 +78,15 @@ describe('the text of Active Files', () => {
   });
 
   it('outranks what read gives, which says so [TOOL-3]', async () => {
-    await desk.write('/Proj/a.ts', 'cloud\n');
-    await desk.open(activeFile('proj/a.ts', 'open\n'));
-    const { result } = await desk.call('read', { path: '/proj/A.ts' });
+    await setup.write('/Proj/a.ts', 'cloud\n');
+    await setup.open(activeFile('proj/a.ts', 'open\n'));
+    const { result } = await setup.call('read', { path: '/proj/A.ts' });
     expect(result).toMatchObject({ content: { text: 'cloud\n' } });
     expect(result.warnings).toEqual([expect.stringContaining(sha256('open\n'))]);
-    const outside = await desk.call('read', { path: '/Proj/a.ts' }, null);
+    const outside = await setup.call('read', { path: '/Proj/a.ts' }, null);
     expect(outside.result).toEqual({ path: '/Proj/a.ts', content: { text: 'cloud\n' } });
-    await desk.open(activeFile('proj/a.ts', 'cloud\n'));
-    const same = await desk.call('read', { path: '/Proj/a.ts' });
+    await setup.open(activeFile('proj/a.ts', 'cloud\n'));
+    const same = await setup.call('read', { path: '/Proj/a.ts' });
     expect(same.result).toEqual({ path: '/Proj/a.ts', content: { text: 'cloud\n' } });
   });
 });

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '../../src/config/config.js';
 import { AnswersInFlight } from '../../src/limits/answers-in-flight.js';
 import { waitFor } from '../support/wait-for.js';
-import { onceOver } from '../../src/common/http/once-over.js';
+import { onResponseClosed } from '../../src/common/http/response-closed.js';
 import { UnreadAnswers } from '../../src/limits/unread-answers.js';
 
 const IN_LINE = 4;
@@ -38,7 +38,7 @@ describe('responses that are over', () => {
 
   it('are told once each, also where they stood in line on a connection that has closed', async () => {
     let told = 0;
-    await goneWith((_request, { raw }) => onceOver(raw, () => (told += 1)));
+    await goneWith((_request, { raw }) => onResponseClosed(raw, () => (told += 1)));
     expect(told).toBe(IN_LINE);
   });
 

@@ -1,8 +1,17 @@
 import { jest } from '@jest/globals';
 import { ToolRunner } from '../../src/tools/tool-runner.js';
-import { ask, asker, call, decided, deliveredAs, read, standing, write } from '../support/approval-desk.js';
+import {
+  ask,
+  asker,
+  call,
+  decided,
+  deliveredAs,
+  read,
+  standing,
+  write,
+} from '../support/approval-fixture.js';
 import { journalEntry } from '../support/fake-client.js';
-import type { RelayScene } from '../support/relay-scene.js';
+import type { RelayFixture } from '../support/relay-fixture.js';
 import type { TestServer } from '../support/server.js';
 import { onTwoNodes, type TwoNodes } from '../support/two-nodes.js';
 import { waitFor } from '../support/wait-for.js';
@@ -27,7 +36,7 @@ const everything = ['write', 'edit', 'rm', 'mv', 'mkdir'];
 describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
   const nodes = onTwoNodes(line);
   let two: TwoNodes;
-  let [a, b]: RelayScene[] = [];
+  let [a, b]: RelayFixture[] = [];
   beforeEach(async () => {
     two = nodes();
     ({ a, b } = two);
@@ -72,7 +81,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
 describe('a call that waits for approval', () => {
   const nodes = onTwoNodes();
   let two: TwoNodes;
-  let a: RelayScene;
+  let a: RelayFixture;
   beforeEach(async () => {
     two = nodes();
     ({ a } = two);
@@ -82,7 +91,7 @@ describe('a call that waits for approval', () => {
   });
 
   /** The node ends, and another process of it starts. */
-  const restart = async (): Promise<RelayScene> => {
+  const restart = async (): Promise<RelayFixture> => {
     await two.nodes.stop(two.servers.a);
     return a.movedTo(await two.nodes.start('a'));
   };

@@ -1,42 +1,42 @@
 import type { Workspace } from '@patchbay/protocol';
 import type { FakeClient } from '../support/fake-client.js';
 import { readCallTrail, readTrail } from '../support/invariants.js';
-import type { RelayScene } from '../support/relay-scene.js';
-import { refused } from '../support/result-desk.js';
+import type { RelayFixture } from '../support/relay-fixture.js';
+import { refused } from '../support/result-fixture.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import {
   ask,
   asker,
-  askingScene,
+  askingFixture,
   call,
   decided,
   deliveredAs,
   read,
   standing,
   write,
-} from '../support/approval-desk.js';
+} from '../support/approval-fixture.js';
 
 describe('a workspace that asks for approval', () => {
   let server: TestServer;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => void (server = await startTestServer({ config: { maxWaitMs: 2_000 } })));
-  beforeEach(async () => void (scene = await askingScene(server)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await askingFixture(server)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
-  const post = async (...calls: unknown[]): Promise<string> => (await scene.post(calls)).body.result.turnId;
+  const post = async (...calls: unknown[]): Promise<string> => (await fixture.post(calls)).body.result.turnId;
   const cloud = async (path: string) => {
-    const { body } = await scene.user.post<{ result: { content?: { text: string } } }>(
-      `/workspaces/${scene.workspaceId}/tools`,
+    const { body } = await fixture.user.post<{ result: { content?: { text: string } } }>(
+      `/workspaces/${fixture.workspaceId}/tools`,
       { tool: 'read', args: { path } },
     );
     return body.result?.content?.text ?? null;
   };
-  const until = (turnId: string, id: string, status: Parameters<RelayScene['untilCall']>[2]) =>
-    scene.untilCall(turnId, id, status);
+  const until = (turnId: string, id: string, status: Parameters<RelayFixture['untilCall']>[2]) =>
+    fixture.untilCall(turnId, id, status);
   /** A client that holds the call `w`, a write of /a.txt. */
   const given = async (): Promise<{ client: FakeClient; turnId: string }> => {
-    const client = await asker(scene);
+    const client = await asker(fixture);
     const turnId = await post(write('w', '/a.txt', 'new'));
     await client.delivery();
     await until(turnId, 'w', 'acknowledged');
@@ -44,8 +44,8 @@ describe('a workspace that asks for approval', () => {
   };
 
   it('is told of which tools by an owner, and tells its members [APPROVAL-1]', async () => {
-    const path = `/workspaces/${scene.workspaceId}`;
-    const put = (body: object) => scene.user.request<Workspace>('PUT', path, body);
+    const path = `/workspaces/${fixture.workspaceId}`;
+    const put = (body: object) => fixture.user.request<Workspace>('PUT', path, body);
     expect((await put({ approvals: ['rm', 'mv'] })).body).toMatchObject({
       approvals: ['rm', 'mv'],
       role: 'owner',
@@ -55,20 +55,20 @@ describe('a workspace that asks for approval', () => {
       expect((await put({ approvals })).status).toBe(400);
     }
     const member = await server.register();
-    await scene.user.post(`${path}/members`, { email: member.email, role: 'member' });
+    await fixture.user.post(`${path}/members`, { email: member.email, role: 'member' });
     expect((await member.get<Workspace>(path)).body.approvals).toEqual(['rm', 'mv']);
     expect((await member.request('PUT', path, { approvals: [] })).status).toBe(403);
-    expect((await scene.user.createWorkspace()).approvals).toEqual([]);
+    expect((await fixture.user.createWorkspace()).approvals).toEqual([]);
     expect((await put({ approvals: [] })).body.approvals).toEqual([]);
   });
 
   it('asks about its own tools alone, and about the calls accepted since [APPROVAL-1]', async () => {
-    await ask(scene, ['rm']);
+    await ask(fixture, ['rm']);
     const turnId = await post(write('w', '/a.txt'), read('r', '/a.txt'), call('d', 'rm', { path: '/a.txt' }));
     await until(turnId, 'r', 'succeeded');
-    await ask(scene, []);
-    expect(await standing(scene, turnId)).toEqual(['d pending', 'r succeeded', 'w succeeded']);
-    const put = await scene.user.request('PUT', `/workspaces/${scene.workspaceId}/contents/b.txt`, 'x');
+    await ask(fixture, []);
+    expect(await standing(fixture, turnId)).toEqual(['d pending', 'r succeeded', 'w succeeded']);
+    const put = await fixture.user.request('PUT', `/workspaces/${fixture.workspaceId}/contents/b.txt`, 'x');
     expect(put.status).toBe(201);
   });
 
@@ -76,7 +76,7 @@ describe('a workspace that asks for approval', () => {
     const { client, turnId } = await given();
     const [delivered] = client.calls;
     expect(delivered).toMatchObject({ name: 'write', approvalOnly: true, arguments: { path: '/a.txt' } });
-    expect((await scene.calls(turnId)).w).toMatchObject({
+    expect((await fixture.calls(turnId)).w).toMatchObject({
       executionLocation: 'server',
       clientId: 'editor-1',
     });
@@ -84,12 +84,12 @@ describe('a workspace that asks for approval', () => {
     await until(turnId, 'w', 'awaiting_approval');
     expect(await cloud('/a.txt')).toBeNull();
     expect(await client.report(delivered!, decided('allow', { note: 'fine' }))).toEqual({ ok: true });
-    expect((await scene.get(turnId, 2_000)).body.result).toMatchObject({
+    expect((await fixture.get(turnId, 2_000)).body.result).toMatchObject({
       kind: 'final',
       toolResults: [{ status: 'succeeded', error: null, result: { path: '/a.txt' } }],
     });
     expect(await cloud('/a.txt')).toBe('new');
-    const steps = (await scene.steps('w')).filter((step) => step !== undefined);
+    const steps = (await fixture.steps('w')).filter((step) => step !== undefined);
     expect(steps).toEqual([
       'Accepted',
       'Forwarded',
@@ -107,7 +107,7 @@ describe('a workspace that asks for approval', () => {
     await until(turnId, 'w', 'succeeded');
     const told = { approval: { decision: 'allow_always', by: 'ada', note: 'all of them' } };
     for (const step of ['Approved', 'ResultReceived']) {
-      const [event] = await readTrail(scene.user, scene.workspaceId, `&event=Tool.Write.${step}`);
+      const [event] = await readTrail(fixture.user, fixture.workspaceId, `&event=Tool.Write.${step}`);
       expect(event!.fields).toMatchObject({ path: 'a.txt', ...told });
     }
   });
@@ -120,7 +120,7 @@ describe('a workspace that asks for approval', () => {
     expect(await edit({ path: '/b.txt', content: { text: 'secret edit' } })).toEqual({ ok: true });
     await until(turnId, 'w', 'succeeded');
     expect([await cloud('/a.txt'), await cloud('/b.txt')]).toEqual([null, 'secret edit']);
-    const trail = await readCallTrail(scene.user, scene.workspaceId, `&turnId=${turnId}`);
+    const trail = await readCallTrail(fixture.user, fixture.workspaceId, `&turnId=${turnId}`);
     expect(JSON.stringify(trail)).not.toContain('secret');
     expect(trail.at(-1)!.fields).toMatchObject({ path: 'b.txt', approval: { edited: { path: 'b.txt' } } });
   });
@@ -130,7 +130,10 @@ describe('a workspace that asks for approval', () => {
     expect(await client.report(client.calls[0]!, decided('deny', { note: 'Not now.' }))).toEqual({
       ok: true,
     });
-    expect((await scene.calls(turnId)).w).toMatchObject({ status: 'denied', error: { message: 'Not now.' } });
+    expect((await fixture.calls(turnId)).w).toMatchObject({
+      status: 'denied',
+      error: { message: 'Not now.' },
+    });
     expect(await cloud('/a.txt')).toBeNull();
   });
 
@@ -141,10 +144,10 @@ describe('a workspace that asks for approval', () => {
     expect(await client.report(delivered!, { result: null })).toMatchObject(refused('VALIDATION_ERROR'));
     const ran = { ...decided('allow'), result: { path: '/a.txt' } };
     expect(await client.report(delivered!, ran)).toMatchObject(refused('VALIDATION_ERROR'));
-    const other = await asker(scene, { clientId: 'other' });
+    const other = await asker(fixture, { clientId: 'other' });
     expect(await other.report(delivered!, decided('allow'))).toMatchObject(refused('CONFLICT'));
-    expect((await scene.postResults(turnId, [{ toolCallId: 'w', ...decided('allow') }])).status).toBe(400);
-    expect(await standing(scene, turnId)).toEqual(['w acknowledged']);
+    expect((await fixture.postResults(turnId, [{ toolCallId: 'w', ...decided('allow') }])).status).toBe(400);
+    expect(await standing(fixture, turnId)).toEqual(['w acknowledged']);
   });
 
   it('takes the same decision again as a duplicate, and no other one [APPROVAL-4]', async () => {
@@ -158,13 +161,13 @@ describe('a workspace that asks for approval', () => {
     await until(turnId, 'w', 'succeeded');
     expect(await client.report(delivered!, decided('allow'))).toEqual({ ok: true, duplicate: true });
     expect(await client.report(delivered!, decided('deny'))).toMatchObject(refused('CONFLICT'));
-    expect((await scene.steps('w')).filter((step) => step === 'Executing')).toHaveLength(1);
+    expect((await fixture.steps('w')).filter((step) => step === 'Executing')).toHaveLength(1);
   });
 
   it('gives the call to no client that does not say it can ask [APPROVAL-2]', async () => {
-    const old = await scene.client();
+    const old = await fixture.client();
     const turnId = await post(write('w', '/a.txt'));
-    const able = await asker(scene, { clientId: 'able' });
+    const able = await asker(fixture, { clientId: 'able' });
     await able.delivery();
     expect([old.calls, able.calls.length]).toEqual([[], 1]);
     await able.report(able.calls[0]!, decided('allow'));
@@ -172,13 +175,13 @@ describe('a workspace that asks for approval', () => {
   });
 
   it('goes the way of a client’s tool outside of a turn [APPROVAL-5]', async () => {
-    const client = await asker(scene);
-    const path = `/workspaces/${scene.workspaceId}/tools`;
+    const client = await asker(fixture);
+    const path = `/workspaces/${fixture.workspaceId}/tools`;
     const write = { tool: 'write', args: { path: '/a.txt', content: { text: 'x' } } };
-    expect((await scene.user.post(path, { tool: 'write', args: {} })).status).toBe(400);
-    expect((await scene.user.post(path, write)).status).toBe(202);
+    expect((await fixture.user.post(path, { tool: 'write', args: {} })).status).toBe(400);
+    expect((await fixture.user.post(path, write)).status).toBe(202);
     expect(await cloud('/a.txt')).toBeNull();
-    const posted = scene.user.post<{ success: boolean }>(path, write);
+    const posted = fixture.user.post<{ success: boolean }>(path, write);
     const second = await client.delivery(2);
     await client.report(second, decided('allow'));
     expect([(await posted).status, (await posted).body.success]).toEqual([200, true]);
@@ -188,18 +191,18 @@ describe('a workspace that asks for approval', () => {
 
 describe('the server calls of a turn', () => {
   let server: TestServer;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let client: FakeClient;
   beforeAll(async () => void (server = await startTestServer()));
   beforeEach(async () => {
-    scene = await askingScene(server);
-    client = await asker(scene);
+    fixture = await askingFixture(server);
+    client = await asker(fixture);
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   const post = async (calls: unknown[], more: Record<string, unknown> = {}): Promise<string> => {
-    const { turnId } = (await scene.post(calls, more)).body.result;
+    const { turnId } = (await fixture.post(calls, more)).body.result;
     return turnId;
   };
   const decide = (id: string, decision: string) => client.report(deliveredAs(client, id), decided(decision));
@@ -207,36 +210,36 @@ describe('the server calls of a turn', () => {
   it('wait behind one that a person is asked about, and see what it has done [APPROVAL-3]', async () => {
     const turnId = await post([read('r0', '/a'), write('w', '/a'), read('r1', '/a'), call('l', 'ls', {})]);
     await client.delivery();
-    await scene.untilCall(turnId, 'r0', 'failed');
-    await scene.untilCall(turnId, 'w', 'acknowledged');
-    expect(await standing(scene, turnId)).toEqual([
+    await fixture.untilCall(turnId, 'r0', 'failed');
+    await fixture.untilCall(turnId, 'w', 'acknowledged');
+    expect(await standing(fixture, turnId)).toEqual([
       'l accepted',
       'r0 failed',
       'r1 accepted',
       'w acknowledged',
     ]);
     await decide('w', 'allow');
-    expect(await standing(scene, turnId, 5_000)).toEqual([
+    expect(await standing(fixture, turnId, 5_000)).toEqual([
       'l succeeded',
       'r0 failed',
       'r1 succeeded',
       'w succeeded',
     ]);
-    expect(await scene.steps('r1')).toEqual(['Accepted', 'Executing', 'ResultReceived']);
+    expect(await fixture.steps('r1')).toEqual(['Accepted', 'Executing', 'ResultReceived']);
   });
 
   it('go on where it is denied [APPROVAL-3]', async () => {
     const turnId = await post([write('w', '/a'), read('r', '/a')]);
     await client.delivery();
     await decide('w', 'deny');
-    expect(await standing(scene, turnId, 5_000)).toEqual(['r failed', 'w denied']);
+    expect(await standing(fixture, turnId, 5_000)).toEqual(['r failed', 'w denied']);
   });
 
   it('go on where it is cancelled, whose client is told to stop [APPROVAL-3]', async () => {
     const turnId = await post([write('w', '/a'), call('l', 'ls', {})]);
     await client.delivery();
-    await scene.cancel(turnId, 'w');
-    expect(await standing(scene, turnId, 5_000)).toEqual(['l succeeded', 'w cancelled']);
+    await fixture.cancel(turnId, 'w');
+    expect(await standing(fixture, turnId, 5_000)).toEqual(['l succeeded', 'w cancelled']);
     expect(await decide('w', 'allow')).toMatchObject(refused('LATE_RESULT'));
     expect(client.cancels).toEqual([{ callId: client.calls[0]!.callId, reason: 'cancelled' }]);
   });
@@ -244,41 +247,41 @@ describe('the server calls of a turn', () => {
   it('go on where nobody takes it or decides about it in time [APPROVAL-4]', async () => {
     const slow = await post([write('w', '/a'), call('l', 'ls', {})], { timeouts: { approvalMs: 1_000 } });
     await client.delivery();
-    expect(await standing(scene, slow, 8_000)).toEqual(['l succeeded', 'w timed_out']);
-    expect((await scene.calls(slow)).w).toMatchObject({ error: { code: 'APPROVAL_TIMEOUT' } });
+    expect(await standing(fixture, slow, 8_000)).toEqual(['l succeeded', 'w timed_out']);
+    expect((await fixture.calls(slow)).w).toMatchObject({ error: { code: 'APPROVAL_TIMEOUT' } });
     client.close();
-    await scene.newSession('nobody');
+    await fixture.newSession('nobody');
     const lost = await post([write('w', '/a'), call('l', 'ls', {})], { timeouts: { deliveryMs: 1_000 } });
-    expect(await standing(scene, lost, 8_000)).toEqual(['l succeeded', 'w timed_out']);
-    expect((await scene.calls(lost)).w).toMatchObject({ error: { code: 'DELIVERY_TIMEOUT' } });
+    expect(await standing(fixture, lost, 8_000)).toEqual(['l succeeded', 'w timed_out']);
+    expect((await fixture.calls(lost)).w).toMatchObject({ error: { code: 'DELIVERY_TIMEOUT' } });
   });
 
   it('keep their order in whichever order they are allowed [APPROVAL-3]', async () => {
     const turnId = await post([write('1', '/a', 'first'), write('2', '/a', 'second'), read('r', '/a')]);
     await client.delivery(2);
     await decide('2', 'allow');
-    expect((await scene.calls(turnId))['2']!.status).toBe('accepted');
+    expect((await fixture.calls(turnId))['2']!.status).toBe('accepted');
     await decide('1', 'allow');
-    expect(await standing(scene, turnId, 5_000)).toEqual(['1 succeeded', '2 succeeded', 'r succeeded']);
-    expect((await scene.calls(turnId)).r).toMatchObject({ result: { content: { text: 'second' } } });
+    expect(await standing(fixture, turnId, 5_000)).toEqual(['1 succeeded', '2 succeeded', 'r succeeded']);
+    expect((await fixture.calls(turnId)).r).toMatchObject({ result: { content: { text: 'second' } } });
   });
 
   it('are all ended by a cancel of the turn, those that wait, too [TURN-7]', async () => {
     const turnId = await post([write('1', '/a'), write('2', '/a'), read('r', '/a')]);
     await client.delivery(2);
     await decide('2', 'allow');
-    await scene.cancel(turnId);
-    expect(await standing(scene, turnId)).toEqual(['1 cancelled', '2 cancelled', 'r cancelled']);
+    await fixture.cancel(turnId);
+    expect(await standing(fixture, turnId)).toEqual(['1 cancelled', '2 cancelled', 'r cancelled']);
     // What was decided about is on no client's hands any more.
     expect(client.cancels.map(({ callId }) => callId)).toEqual([deliveredAs(client, '1').callId]);
   });
 
   it('let the calls of clients go their own way [APPROVAL-3]', async () => {
-    const editor = await scene.client({ clientId: 'maker' });
+    const editor = await fixture.client({ clientId: 'maker' });
     const create = call('c', 'workspace_create_file', { path: 'c.txt', content: '' });
     const turnId = await post([write('w', '/a'), create]);
     await editor.report(await editor.delivery());
-    await scene.untilCall(turnId, 'c', 'succeeded');
-    expect((await scene.calls(turnId)).w!.status).not.toBe('succeeded');
+    await fixture.untilCall(turnId, 'c', 'succeeded');
+    expect((await fixture.calls(turnId)).w!.status).not.toBe('succeeded');
   });
 });

@@ -2,7 +2,7 @@ import type { AuditEvent, AuditPage, Json } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { createdResult } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -11,20 +11,20 @@ const TEXT = 'one\n';
 describe('paths in the audit trail', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
     server = await startTestServer();
     user = await server.register();
   });
-  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
-  const trail = (query = ''): Promise<AuditEvent[]> => readTrail(user, scene.workspaceId, query);
+  const trail = (query = ''): Promise<AuditEvent[]> => readTrail(user, fixture.workspaceId, query);
   const about = (path: string): Promise<AuditEvent[]> => trail(`&path=${encodeURIComponent(path)}`);
   const seqs = async (path: string): Promise<number[]> => (await about(path)).map(({ seq }) => seq);
   const tool = (name: string, args: object) =>
-    user.post(`/workspaces/${scene.workspaceId}/tools`, { tool: name, args });
+    user.post(`/workspaces/${fixture.workspaceId}/tools`, { tool: name, args });
   const pathsOf = ({ fields }: AuditEvent): string[] =>
     (Array.isArray(fields.paths) ? fields.paths : [fields.path ?? 'none']) as string[];
   const patchOf = (...docPaths: string[]) => ({
@@ -48,8 +48,8 @@ describe('paths in the audit trail', () => {
   });
   /** Posts the batch, and has a client say that all of it was applied. */
   const applied = async (...docPaths: string[]): Promise<string> => {
-    const client = await scene.client({ tools: ['workspace_write_patch'] });
-    await scene.post([patchOf(...docPaths)]);
+    const client = await fixture.client({ tools: ['workspace_write_patch'] });
+    await fixture.post([patchOf(...docPaths)]);
     const call = await client.delivery();
     const files = call.batch!.files.map(({ filePatchId, docPath, originalSha256, changes }) => ({
       ...{ filePatchId, docPath, status: 'applied', originalSha256, newSha256: sha256('two\n') },
@@ -61,8 +61,8 @@ describe('paths in the audit trail', () => {
   };
 
   it('have one form in events of tools and of files, whatever the spelling [AUDIT-7]', async () => {
-    const client = await scene.client();
-    await scene.post([createCall('create', './Docs/README.md'), createCall('denied', 'docs\\readme.md')]);
+    const client = await fixture.client();
+    await fixture.post([createCall('create', './Docs/README.md'), createCall('denied', 'docs\\readme.md')]);
     await client.report(await client.delivery(1));
     const approval = { decision: 'deny', by: 'ada', at: '2025-06-01T12:00:00Z' };
     await client.report(await client.delivery(2), { result: null, approval });
@@ -70,7 +70,7 @@ describe('paths in the audit trail', () => {
     await tool('read', { path: 'DOCS/README.MD' });
     await tool('read', { path: '/docs/../docs/readme.md' });
     await applied('docs/readme.md');
-    await scene.cancel((await scene.post([createCall('gone', '/DOCS/readme.md')])).body.result.turnId);
+    await fixture.cancel((await fixture.post([createCall('gone', '/DOCS/readme.md')])).body.result.turnId);
     const events = await trail();
     const ofFile = events.filter(
       ({ name, fields }) => !/^(Client|Turn|Folder)\./.test(name) && fields.path !== 'docs/../docs/readme.md',
@@ -132,8 +132,8 @@ describe('paths in the audit trail', () => {
       expect((await about(path)).map(({ name }) => name)).toEqual(
         expect.arrayContaining(['File.Moved', 'Tool.Mv.ResultReceived']),
       );
-    const client = await scene.client();
-    await scene.post([createCall('edited', 'asked.ts')]);
+    const client = await fixture.client();
+    await fixture.post([createCall('edited', 'asked.ts')]);
     const call = await client.delivery();
     const editedArguments = { path: 'Made.ts', content: '' };
     const approval = { decision: 'edit', by: 'ada', at: '2025-06-01T12:00:00Z', editedArguments };
@@ -146,8 +146,8 @@ describe('paths in the audit trail', () => {
 
   it('of a create that leaves out the one folder are found by the docPath too [AUDIT-7]', async () => {
     const root = { name: 'Proj', rootId: '0197a000-0000-7000-8000-000000000001', docPath: 'proj' };
-    const client = await scene.client({ roots: [root] });
-    await scene.post([createCall('c', 'src/A.ts')]);
+    const client = await fixture.client({ roots: [root] });
+    await fixture.post([createCall('c', 'src/A.ts')]);
     const call = await client.delivery();
     await client.report(call, { result: { ...createdResult(call), docPath: 'proj/src/a.ts' } });
     const ofCall = (await trail(`&callId=${call.callId}`)).map(({ seq }) => seq);
@@ -158,17 +158,17 @@ describe('paths in the audit trail', () => {
 
   it('of Cloud files are found without the name of their folder, as those of the create are [AUDIT-7]', async () => {
     const root = { name: 'Proj', rootId: '0197a000-0000-7000-8000-000000000002', docPath: 'proj' };
-    const client = await scene.client({
+    const client = await fixture.client({
       roots: [root],
       tools: ['workspace_create_file', 'workspace_write_patch'],
     });
-    await scene.post([createCall('c', 'src/A.ts', TEXT)]);
+    await fixture.post([createCall('c', 'src/A.ts', TEXT)]);
     const call = await client.delivery();
     const file = { path: '/Proj/src/A.ts', docPath: 'proj/src/a.ts', content: Buffer.from(TEXT) };
     const put = { ...file, sha256: sha256(TEXT), baseSha256: null };
     expect(await client.send('files:put', { ...put, callId: call.callId })).toMatchObject({ ok: true });
     await client.report(call, { result: { ...createdResult(call), docPath: 'proj/src/a.ts' } });
-    await scene.post([patchOf('proj/src/a.ts')]);
+    await fixture.post([patchOf('proj/src/a.ts')]);
     const isAcknowledged = async () =>
       (await about('proj/src/a.ts')).some(({ name }) => name === 'Tool.WritePatch.Acknowledged');
     await waitFor(isAcknowledged, 'the last event of the patch');
@@ -202,7 +202,7 @@ describe('paths in the audit trail', () => {
 
   it('of a batch that is not even valid are found [AUDIT-7]', async () => {
     const { arguments: args } = patchOf('Not/Folded.ts');
-    await scene.post([{ ...patchOf(), arguments: args }]);
+    await fixture.post([{ ...patchOf(), arguments: args }]);
     expect((await about('not/folded.ts')).map(({ name }) => name)).toEqual(['Tool.WritePatch.Rejected']);
   });
 
@@ -212,14 +212,14 @@ describe('paths in the audit trail', () => {
     const collected: AuditEvent[] = [];
     let cursor = '';
     for (;;) {
-      const url = `/workspaces/${scene.workspaceId}/audit?order=desc&limit=2${cursor}`;
+      const url = `/workspaces/${fixture.workspaceId}/audit?order=desc&limit=2${cursor}`;
       const { body } = await user.get<AuditPage>(url);
       collected.push(...body.events);
       if (body.nextCursor === null) break;
       cursor = `&cursor=${body.nextCursor}`;
     }
     expect(collected).toEqual([...oldest].reverse());
-    const base = `/workspaces/${scene.workspaceId}/audit`;
+    const base = `/workspaces/${fixture.workspaceId}/audit`;
     expect(await user.get(`${base}?order=asc${cursor}`)).toMatchObject({ status: 400 });
     expect(await user.get(`${base}?order=up`)).toMatchObject({ status: 400 });
     const filtered = await user.get<AuditPage>(`${base}?order=desc&path=/a&limit=1&event=File.Created`);

@@ -1,24 +1,24 @@
 import { readTrail } from '../support/invariants.js';
 import { failedResult } from '../support/fake-client.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 describe('the events of a turn as a whole', () => {
   const server = oneServer();
-  let scene: RelayScene;
-  beforeEach(async () => void (scene = await RelayScene.on(server(), await server().register())));
-  afterEach(() => scene.close());
+  let fixture: RelayFixture;
+  beforeEach(async () => void (fixture = await RelayFixture.on(server(), await server().register())));
+  afterEach(() => fixture.close());
 
   const invalid = { toolCallId: 'wrong', name: 'nothing', arguments: {} };
   /** Whole names of the turn's own events with what they count, and the steps of its calls. */
   const told = async (turnId: string): Promise<unknown[]> =>
-    (await readTrail(scene.user, scene.workspaceId, `&turnId=${turnId}`)).map(({ name, fields }) =>
+    (await readTrail(fixture.user, fixture.workspaceId, `&turnId=${turnId}`)).map(({ name, fields }) =>
       name.startsWith('Turn.') ? [name, fields.outcomes ?? fields.callCount] : name.split('.')[2],
     );
 
   it('stand before its calls and behind the last of them [AUDIT-11]', async () => {
-    const client = await scene.client();
-    const { turnId } = (await scene.post([createCall('good'), createCall('bad'), invalid])).body.result;
+    const client = await fixture.client();
+    const { turnId } = (await fixture.post([createCall('good'), createCall('bad'), invalid])).body.result;
     await client.delivery(2);
     await client.report(client.calls[0]!);
     expect((await told(turnId)).at(-1)).toBe('ResultReceived');
@@ -30,20 +30,20 @@ describe('the events of a turn as a whole', () => {
   });
 
   it('come at once where all calls fail at acceptance [AUDIT-11]', async () => {
-    const { turnId } = (await scene.post([invalid])).body.result;
+    const { turnId } = (await fixture.post([invalid])).body.result;
     const accepted = ['Turn.Accepted', 1];
     expect(await told(turnId)).toEqual([accepted, 'Rejected', ['Turn.Completed', { failed: 1 }]]);
   });
 
   it('say that it was cancelled as a whole, and not where each call was [AUDIT-11]', async () => {
     const cancelled = ['Cancelled', 'Cancelled'];
-    const post = async () => (await scene.post([createCall('a'), createCall('b')])).body.result.turnId;
+    const post = async () => (await fixture.post([createCall('a'), createCall('b')])).body.result.turnId;
     const whole = await post();
-    await scene.cancel(whole);
+    await fixture.cancel(whole);
     expect((await told(whole)).slice(-3)).toEqual([...cancelled, ['Turn.Cancelled', { cancelled: 2 }]]);
     const each = await post();
-    await scene.cancel(each, 'a');
-    await scene.cancel(each, 'b');
+    await fixture.cancel(each, 'a');
+    await fixture.cancel(each, 'b');
     expect((await told(each)).slice(-3)).toEqual([...cancelled, ['Turn.Completed', { cancelled: 2 }]]);
   });
 });

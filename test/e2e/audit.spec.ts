@@ -2,8 +2,8 @@ import type { AuditEvent, AuditPage, ErrorBody, Json } from '@patchbay/protocol'
 import { sha256 } from '@patchbay/protocol/hash';
 import { createdResult, failedResult } from '../support/fake-client.js';
 import { isOfTurn, readTrail } from '../support/invariants.js';
-import { patchCall } from '../support/patch-desk.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { patchCall } from '../support/patch-fixture.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 
 const SECRET = 'the content of a file';
@@ -11,7 +11,7 @@ const SECRET = 'the content of a file';
 describe('the audit trail', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   const lines: string[] = [];
   beforeAll(async () => {
     server = await startTestServer({
@@ -20,27 +20,27 @@ describe('the audit trail', () => {
     });
     user = await server.register();
   });
-  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   const page = (query = '', who = user): Promise<Answer<AuditPage>> =>
-    who.get(`/workspaces/${scene.workspaceId}/audit${query}`);
-  const trail = (query = ''): Promise<AuditEvent[]> => readTrail(user, scene.workspaceId, query);
+    who.get(`/workspaces/${fixture.workspaceId}/audit${query}`);
+  const trail = (query = ''): Promise<AuditEvent[]> => readTrail(user, fixture.workspaceId, query);
   const names = async (query: string): Promise<string[]> => (await trail(query)).map(({ name }) => name);
 
   /** Two turns in two sessions: `good` succeeds, `bad` fails, `no` is denied, `wrong` is not even valid. */
   async function history(): Promise<{ sessions: string[]; turns: string[] }> {
-    const client = await scene.client({ clientId: 'auditor' });
+    const client = await fixture.client({ clientId: 'auditor' });
     const first = (
-      await scene.post([createCall('good', 'src/good.ts', SECRET), createCall('bad', 'src/bad.ts', SECRET)])
+      await fixture.post([createCall('good', 'src/good.ts', SECRET), createCall('bad', 'src/bad.ts', SECRET)])
     ).body.result;
     await client.delivery(2);
     await client.report(client.calls[0]!);
     await client.report(client.calls[1]!, { result: failedResult(client.calls[1]!, 'FileExists') });
-    await scene.newSession();
+    await fixture.newSession();
     const second = (
-      await scene.post([
+      await fixture.post([
         createCall('no', 'src/good.ts', SECRET),
         {
           toolCallId: 'wrong',
@@ -55,8 +55,8 @@ describe('the audit trail', () => {
   }
 
   it('says of a delivery and of a result what is promised, and who it was [AUDIT-2] [AUDIT-5]', async () => {
-    const client = await scene.client({ clientId: 'editor-7' });
-    await scene.post([
+    const client = await fixture.client({ clientId: 'editor-7' });
+    await fixture.post([
       {
         toolCallId: 'c',
         name: 'workspace_create_file',
@@ -64,10 +64,10 @@ describe('the audit trail', () => {
       },
     ]);
     const call = await client.delivery();
-    await scene.untilCall(call.turnId, 'c', 'acknowledged');
+    await fixture.untilCall(call.turnId, 'c', 'acknowledged');
     await client.report(call);
     const [turnAccepted, accepted, forwarded, acknowledged, received, completed] = await trail();
-    const { conversationId, sessionId } = scene.session;
+    const { conversationId, sessionId } = fixture.session;
     const base = {
       eventId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
@@ -114,7 +114,7 @@ describe('the audit trail', () => {
     const cases: [query: string, holds: (event: AuditEvent) => boolean][] = [
       [`sessionId=${sessions[0]}`, (event) => event.sessionId === sessions[0]],
       [`sessionId=${sessions[0]!.toUpperCase()}`, (event) => event.sessionId === sessions[0]],
-      [`conversationId=${scene.session.conversationId}`, (event) => event.sessionId === sessions[1]],
+      [`conversationId=${fixture.session.conversationId}`, (event) => event.sessionId === sessions[1]],
       [`turnId=${turns[1]}`, (event) => event.turnId === turns[1]],
       ['toolCallId=bad', (event) => event.toolCallId === 'bad'],
       [`callId=${callId}`, (event) => event.callId === callId],
@@ -236,15 +236,15 @@ describe('the audit trail', () => {
     ['errorCode=fileexists', 'errorCode', 'did you mean FileExists?'],
     ['errorCode=INVALID_ARGUMENT&success=false', 'errorCode', 'did you mean INVALID_ARGUMENTS?'],
   ])('is not asked for what cannot be in it: %s [AUDIT-10]', async (query, field, hint) => {
-    await scene.post([createCall('a')]);
+    await fixture.post([createCall('a')]);
     const answer = await page(`?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect((answer.body as unknown as ErrorBody).fields![field]).toContain(hint);
   });
 
   it('is asked for a code that a client has made up, where an event has it [AUDIT-10]', async () => {
-    const client = await scene.client({ tools: ['workspace_write_patch'] });
-    await scene.post([patchCall([{}])]);
+    const client = await fixture.client({ tools: ['workspace_write_patch'] });
+    await fixture.post([patchCall([{}])]);
     const call = await client.delivery();
     const [file] = call.batch!.files;
     const failed = { status: 'failed', errorCode: 'EditorOnFire', newSha256: null };
@@ -262,19 +262,19 @@ describe('the audit trail', () => {
   });
 
   it('is every member’s to read and nobody else’s', async () => {
-    await scene.post([createCall('a')]);
+    await fixture.post([createCall('a')]);
     const [member, stranger] = await Promise.all([server.register(), server.register()]);
-    await user.addMember(scene.workspaceId, member);
+    await user.addMember(fixture.workspaceId, member);
     expect((await page('', member)).body.events).toHaveLength(2);
     expect(await page('', stranger)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
-    expect((await server.request('GET', `/workspaces/${scene.workspaceId}/audit`)).status).toBe(401);
+    expect((await server.request('GET', `/workspaces/${fixture.workspaceId}/audit`)).status).toBe(401);
   });
 
   it('holds no contents, and neither does the log, which has each event once at debug [AUDIT-3]', async () => {
     lines.length = 0;
     await history();
-    const client = scene.clients[0]!;
-    await scene.post([createCall('edited', 'src/e.ts', SECRET)]);
+    const client = fixture.clients[0]!;
+    await fixture.post([createCall('edited', 'src/e.ts', SECRET)]);
     const call = await client.delivery(4);
     await client.status(call, 'running', 'about to write');
     const edit = {
@@ -302,8 +302,8 @@ describe('the audit trail', () => {
   });
 
   it('keeps a path short that a client makes up', async () => {
-    const client = await scene.client();
-    await scene.post([createCall('a')]);
+    const client = await fixture.client();
+    await fixture.post([createCall('a')]);
     const call = await client.delivery();
     await client.report(call, { result: { ...createdResult(call), path: 'x'.repeat(100_000) } });
     const [event] = await trail('&event=Tool.CreateFile.ResultReceived');

@@ -1,4 +1,4 @@
-import type { AuditPage, InvokeResult, Session, TurnEnvelope } from '@patchbay/protocol';
+import type { AuditPage, InvokeResult, Session, TurnResult } from '@patchbay/protocol';
 import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,8 +79,8 @@ describeEmbedded('patchbay-admin', () => {
       password: 'correct horse battery',
     });
     const same = new TestUser(second, again.body);
-    const turn = (await same.get<InvokeResult<TurnEnvelope>>(turnPath)).body.result;
-    expect(turn).toEqual((await user.get<InvokeResult<TurnEnvelope>>(turnPath)).body.result);
+    const turn = (await same.get<InvokeResult<TurnResult>>(turnPath)).body.result;
+    expect(turn).toEqual((await user.get<InvokeResult<TurnResult>>(turnPath)).body.result);
     expect(await read(same, 'a.txt')).toBe(await read(user, 'a.txt'));
     expect((await same.get(`/workspaces/${workspaceId}/contents/after.txt`)).status).toBe(404);
     const trail = (of: TestUser) => of.get<AuditPage>(`/workspaces/${workspaceId}/audit?turnId=t1`);

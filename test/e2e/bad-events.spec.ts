@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import { storesOf } from '../contract/backends.js';
 import { createdResult, type FakeClient } from '../support/fake-client.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -12,23 +12,23 @@ const LIMIT = 64 * 1024;
 describe('an event that is wrong', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let client: FakeClient;
   beforeAll(async () => {
     server = await startTestServer({ config: { maxBodyBytes: LIMIT, rateLimit: 1_000_000 } });
     user = await server.register();
   });
   beforeEach(async () => {
-    scene = await RelayScene.on(server, user);
-    client = await scene.client();
+    fixture = await RelayFixture.on(server, user);
+    client = await fixture.client();
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   const refused = (code: string) => ({ ok: false, error: { code, message: expect.any(String) as string } });
   /** The connection is as good as before: a call comes and its result is taken. */
   async function stillWorks(): Promise<void> {
-    const { toolCallId } = (await scene.post([createCall('after')])).body.result.toolCalls[0]!;
+    const { toolCallId } = (await fixture.post([createCall('after')])).body.result.toolCalls[0]!;
     const call = await client.delivery();
     expect(call.toolCallId).toBe(toolCallId);
     expect(await client.report(call)).toEqual({ ok: true });
@@ -100,7 +100,7 @@ describe('an event that is wrong', () => {
   });
 
   it('does not take progress of a call yet, says so, and leaves the call as it is [RELAY-46]', async () => {
-    const { turnId } = (await scene.post([createCall('p')])).body.result;
+    const { turnId } = (await fixture.post([createCall('p')])).body.result;
     const { callId, attempt } = await client.delivery();
     const status = { turnId, callId, attempt, status: 'running' };
     for (const progress of [0, 0.5, 1, '', 'half', false, [], { done: 1, total: 2 }]) {
@@ -110,11 +110,11 @@ describe('an event that is wrong', () => {
         error: { fields: { progress: expect.stringContaining('note') as string } },
       });
     }
-    expect((await scene.calls(turnId)).p!.status).not.toBe('running');
+    expect((await fixture.calls(turnId)).p!.status).not.toBe('running');
     expect(await client.send('tool:status', { ...status, progress: null, note: '1 of 2' })).toEqual({
       ok: true,
     });
-    expect((await scene.calls(turnId)).p!.status).toBe('running');
+    expect((await fixture.calls(turnId)).p!.status).toBe('running');
   });
 
   it('names every fault by its path, as a request over HTTP does [RELAY-26]', async () => {
@@ -131,16 +131,16 @@ describe('an event that is wrong', () => {
   });
 
   it('that is too large leaves the call open of which it was the result', async () => {
-    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    const { turnId } = (await fixture.post([createCall('a')])).body.result;
     const call = await client.delivery();
     const bloated = { ...createdResult(call), message: 'x'.repeat(LIMIT) } as unknown;
     expect(await client.report(call, { result: bloated })).toMatchObject(refused('TOO_LARGE'));
     expect(await client.report(call)).toEqual({ ok: true });
-    expect((await scene.calls(turnId)).a!.status).toBe('succeeded');
+    expect((await fixture.calls(turnId)).a!.status).toBe('succeeded');
   });
 
   it('that is out of all bounds ends its own connection only', async () => {
-    const other = await scene.client({ clientId: 'other' });
+    const other = await fixture.client({ clientId: 'other' });
     client.socket.emit('auth:refresh', 'x'.repeat(3 * LIMIT), () => undefined);
     await client.closed();
     expect(await other.send('hello')).toMatchObject(refused('NOT_FOUND'));
@@ -152,13 +152,13 @@ describe('an event that is wrong', () => {
   /** Clients of a member whose bounds are nobody else's. */
   async function floodingClients(count: number): Promise<FakeClient[]> {
     const member = await server.register();
-    await user.addMember(scene.workspaceId, member);
+    await user.addMember(fixture.workspaceId, member);
     const ids = Array.from({ length: count }, (_, at) => `flooding-${at}`);
-    return Promise.all(ids.map((clientId) => scene.client({ token: member.token, clientId })));
+    return Promise.all(ids.map((clientId) => fixture.client({ token: member.token, clientId })));
   }
 
   it('is one of a flood, and that ends the connection [RELAY-12]', async () => {
-    const other = await scene.client({ clientId: 'other' });
+    const other = await fixture.client({ clientId: 'other' });
     emit(client, 'hello', 10_000);
     await client.closed();
     expect(await other.send('hello')).toMatchObject(refused('NOT_FOUND'));
@@ -179,7 +179,7 @@ describe('an event that is wrong', () => {
   });
 
   it('is told from one that the server failed at, and both may be sent again', async () => {
-    const list = { sessionId: scene.session.sessionId, activeFiles: [] };
+    const list = { sessionId: fixture.session.sessionId, activeFiles: [] };
     const failing = jest
       .spyOn(storesOf(server.app).sessions, 'byId')
       .mockRejectedValueOnce(new Error('disk'));
@@ -189,14 +189,14 @@ describe('an event that is wrong', () => {
   });
 
   it('may be the answer to a delivery: then the call was not taken', async () => {
-    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    const { turnId } = (await fixture.post([createCall('a')])).body.result;
     await client.report(await client.delivery());
     for (const answer of [null, 'ok', { ok: 'yes' }, {}]) {
       (client as { answer: unknown }).answer = answer ?? [];
-      const { turnId: refusedTurn } = (await scene.post([createCall('b')])).body.result;
-      await scene.untilCall(refusedTurn, 'b', 'pending');
-      await scene.cancel(refusedTurn);
+      const { turnId: refusedTurn } = (await fixture.post([createCall('b')])).body.result;
+      await fixture.untilCall(refusedTurn, 'b', 'pending');
+      await fixture.cancel(refusedTurn);
     }
-    expect((await scene.calls(turnId)).a!.status).toBe('succeeded');
+    expect((await fixture.calls(turnId)).a!.status).toBe('succeeded');
   });
 });

@@ -1,30 +1,30 @@
 import { Config } from '../../src/config/config.js';
 import { apiDocument } from '../../src/ops/api-docs.js';
 import { FakeClient } from '../support/fake-client.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('a server below a base path', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let origin: string;
   beforeAll(async () => {
-    scene = await RelayScene.start({ basePath: '/patchbay', host: '127.0.0.1' });
-    ({ origin } = new URL(scene.server.url));
+    fixture = await RelayFixture.start({ basePath: '/patchbay', host: '127.0.0.1' });
+    ({ origin } = new URL(fixture.server.url));
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   it('serves the API and the relay there [REQ-30]', async () => {
-    expect(scene.server.url).toBe(`${origin}/patchbay`);
-    const client = await scene.client();
-    await scene.post([createCall('c1')], { turnId: 't1' });
+    expect(fixture.server.url).toBe(`${origin}/patchbay`);
+    const client = await fixture.client();
+    await fixture.post([createCall('c1')], { turnId: 't1' });
     await waitFor(() => client.calls.length === 1, 'the call');
     expect(await client.report(client.calls[0]!)).toEqual({ ok: true });
-    expect((await scene.get('t1')).body.result.kind).toBe('final');
+    expect((await fixture.get('t1')).body.result.kind).toBe('final');
   });
 
   it('has its health there', async () => {
     for (const path of ['/health/live', '/health/ready'])
-      expect((await scene.server.get(path)).status).toBe(200);
+      expect((await fixture.server.get(path)).status).toBe(200);
   });
 
   it('answers nothing beside it, and says where its routes are [REQ-30]', async () => {
@@ -42,8 +42,8 @@ describe('a server below a base path', () => {
       ]);
       expect(answer.headers.get('x-request-id')).not.toBeNull();
     }
-    const { token } = scene.user;
-    const beside = { url: origin, token, workspaceId: scene.workspaceId };
+    const { token } = fixture.user;
+    const beside = { url: origin, token, workspaceId: fixture.workspaceId };
     await expect(FakeClient.connect(beside)).rejects.toThrow();
   });
 
@@ -56,6 +56,6 @@ describe('a server below a base path', () => {
   });
 
   it('is the server that its document names', () => {
-    expect(apiDocument(scene.server.app.get(Config)).servers).toEqual([{ url: '/patchbay' }]);
+    expect(apiDocument(fixture.server.app.get(Config)).servers).toEqual([{ url: '/patchbay' }]);
   });
 });

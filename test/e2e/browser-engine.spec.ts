@@ -6,7 +6,7 @@ import { EXPECTED } from '../../packages/client/src/journal/journals.sample.js';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { bundleForBrowser } from '../support/browser-bundle.js';
 import { launchBrowser } from '../support/chromium.js';
-import { RelayScene, createCall } from '../support/relay-scene.js';
+import { RelayFixture, createCall } from '../support/relay-fixture.js';
 import { describeWith } from '../support/system-commands.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -20,27 +20,27 @@ const SOURCES = [
 /** What a page has once the bundle is loaded, and what the tests keep there. */
 declare const loaded: typeof Client &
   typeof Sample & { IndexedDbJournals: new () => Client.Journals; textEditor: typeof textEditor };
-interface Desk {
+interface Fixture {
   journal: Client.Journal;
   relay: Client.RelayClient;
   ran: number;
   texts: Map<string, string>;
 }
-declare const desk: Partial<Desk>;
+declare const setup: Partial<Fixture>;
 
 describeWith('a browser engine', 'The relay client in a page', () => {
   let browser: Browser;
   let bundle: string;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let context: BrowserContext;
   beforeAll(async () => {
-    bundle = `${await bundleForBrowser(...SOURCES.map((path) => `./packages/${path}.ts`))}; var desk = {};`;
+    bundle = `${await bundleForBrowser(...SOURCES.map((path) => `./packages/${path}.ts`))}; var setup = {};`;
     browser = await launchBrowser();
-    scene = await RelayScene.start();
+    fixture = await RelayFixture.start();
   });
   afterAll(async () => {
     await browser?.close();
-    await scene?.close();
+    await fixture?.close();
   });
   beforeEach(async () => void (context = await browser.newContext()));
   afterEach(() => context.close());
@@ -48,11 +48,11 @@ describeWith('a browser engine', 'The relay client in a page', () => {
   /** A page of the server's own origin, with the SDK in it. */
   const open = async (): Promise<Page> => {
     const page = await context.newPage();
-    await page.goto(`${scene.server.url}/health/live`);
+    await page.goto(`${fixture.server.url}/health/live`);
     await page.evaluate(bundle);
     return page;
   };
-  const client = () => ({ url: scene.server.url, workspaceId: scene.workspaceId, clientId: 'page' });
+  const client = () => ({ url: fixture.server.url, workspaceId: fixture.workspaceId, clientId: 'page' });
 
   it.each(Object.keys(EXPECTED))('keeps the word of a journal in IndexedDB: %s', async (promise) => {
     const page = await open();
@@ -68,7 +68,7 @@ describeWith('a browser engine', 'The relay client in a page', () => {
     const lock = (page: Page) =>
       page.evaluate(async (of) => {
         try {
-          desk.journal = await loaded.Journal.open(new loaded.IndexedDbJournals(), of);
+          setup.journal = await loaded.Journal.open(new loaded.IndexedDbJournals(), of);
           return 'open';
         } catch (error) {
           return error instanceof loaded.ClientLockedError ? 'locked' : String(error);
@@ -84,14 +84,14 @@ describeWith('a browser engine', 'The relay client in a page', () => {
     const connect = (page: Page) =>
       page.evaluate(
         async ([of, token]) => {
-          desk.ran = 0;
-          desk.relay = new loaded.RelayClient({
+          setup.ran = 0;
+          setup.relay = new loaded.RelayClient({
             ...{ ...of, token, journal: new loaded.IndexedDbJournals() },
             tools: {
               workspace_create_file: {
                 run: async (_call, context) => {
                   await context.start();
-                  desk.ran! += 1;
+                  setup.ran! += 1;
                   return new Promise(() => undefined);
                 },
                 recover: async (call) => {
@@ -103,42 +103,42 @@ describeWith('a browser engine', 'The relay client in a page', () => {
               },
             },
           });
-          await desk.relay.connect();
+          await setup.relay.connect();
         },
-        [client(), scene.user.token] as const,
+        [client(), fixture.user.token] as const,
       );
     const page = await open();
     await connect(page);
-    const { body } = await scene.post([createCall('c', 'a.txt')]);
-    await waitFor(() => page.evaluate(() => desk.ran === 1), 'the call to run');
+    const { body } = await fixture.post([createCall('c', 'a.txt')]);
+    await waitFor(() => page.evaluate(() => setup.ran === 1), 'the call to run');
     await page.reload();
     await page.evaluate(bundle);
     await connect(page);
-    const { body: ended } = await scene.get(body.result.turnId, 10_000);
+    const { body: ended } = await fixture.get(body.result.turnId, 10_000);
     expect(ended.result.toolResults).toMatchObject([{ toolCallId: 'c', status: 'succeeded' }]);
-    expect(await page.evaluate(() => desk.ran)).toBe(0);
-    await page.evaluate(() => desk.relay!.close());
+    expect(await page.evaluate(() => setup.ran)).toBe(0);
+    await page.evaluate(() => setup.relay!.close());
   });
 
   it('is an editor of texts: creates, patches, reads and uploads', async () => {
     // A session stays with the client of its first call, which another test has closed.
-    await scene.newSession();
+    await fixture.newSession();
     const page = await open();
     await page.evaluate(
       async ([of, token]) => {
-        desk.texts = new Map([['page/a.md', 'eins\nzwei ü\n']]);
+        setup.texts = new Map([['page/a.md', 'eins\nzwei ü\n']]);
         const by = 'page';
         const approver = {
           decide: async () => ({ decision: 'allow', by, at: new Date().toISOString() }) as const,
         };
         const rootId = '7d1f2c1e-52f4-4d52-9d0c-6f3b7f7f0a11';
-        desk.relay = new loaded.RelayClient({
+        setup.relay = new loaded.RelayClient({
           ...{ ...of, token, journal: new loaded.IndexedDbJournals() },
-          ...loaded.textEditor({ name: 'page', rootId, texts: desk.texts, approver }),
+          ...loaded.textEditor({ name: 'page', rootId, texts: setup.texts, approver }),
         });
-        await desk.relay.connect();
+        await setup.relay.connect();
       },
-      [client(), scene.user.token] as const,
+      [client(), fixture.user.token] as const,
     );
     const change = {
       operation: 'replace',
@@ -152,7 +152,7 @@ describeWith('a browser engine', 'The relay client in a page', () => {
       { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files: [file] } },
       createCall('c', 'b.md', 'neu\r\n'),
     ];
-    const { body } = await scene.post(calls, { waitMs: 20_000 });
+    const { body } = await fixture.post(calls, { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([
       {
         status: 'succeeded',
@@ -160,15 +160,15 @@ describeWith('a browser engine', 'The relay client in a page', () => {
       },
       { status: 'succeeded', result: { hash: sha256('neu\n') } },
     ]);
-    expect(await page.evaluate(() => [...desk.texts!])).toEqual([
+    expect(await page.evaluate(() => [...setup.texts!])).toEqual([
       ['page/a.md', 'eins\ndrei é\n'],
       ['page/b.md', 'neu\n'],
     ]);
     const read = { toolCallId: 'r', name: 'workspace_read_file', arguments: { docPath: 'page/a.md' } };
-    const answer = await scene.post([read], { waitMs: 20_000 });
+    const answer = await fixture.post([read], { waitMs: 20_000 });
     expect(answer.body.result.toolResults).toMatchObject([
       { status: 'succeeded', result: { sha256: sha256('eins\ndrei é\n') } },
     ]);
-    await page.evaluate(() => desk.relay!.close());
+    await page.evaluate(() => setup.relay!.close());
   });
 });

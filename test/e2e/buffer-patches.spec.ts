@@ -12,11 +12,11 @@ import {
   WritePatchTool,
 } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
-import { RelayScene } from '../support/relay-scene.js';
-import { activeFile, TextsDesk } from '../support/texts-desk.js';
+import { RelayFixture } from '../support/relay-fixture.js';
+import { activeFile, TextsFixture } from '../support/texts-fixture.js';
 
 describe('a model at work on a file that is open and not saved', () => {
-  let desk: TextsDesk;
+  let setup: TextsFixture;
   let base: string;
   let journal: Journal;
   let client: RelayClient;
@@ -36,12 +36,12 @@ describe('a model at work on a file that is open and not saved', () => {
   };
 
   beforeAll(async () => {
-    desk = new TextsDesk(await RelayScene.start());
+    setup = new TextsFixture(await RelayFixture.start());
     base = await mkdtemp(join(tmpdir(), 'patchbay-buffers-'));
     await mkdir(join(base, 'Proj'));
     await writeFile(join(base, 'Proj', 'A.ts'), 'one\ntwo\n');
     journal = await openDiskJournal(join(base, 'home'));
-    const { server, user, workspaceId } = desk.scene;
+    const { server, user, workspaceId } = setup.fixture;
     const workspace = { roots: await WorkspaceRoots.open([{ directory: join(base, 'Proj') }]), buffers };
     client = new RelayClient({
       ...{ url: server.url, token: user.token, workspaceId, clientId: 'editor', journal },
@@ -56,21 +56,21 @@ describe('a model at work on a file that is open and not saved', () => {
   afterAll(async () => {
     await client.close();
     await journal.close();
-    await desk.scene.close();
+    await setup.fixture.close();
     await rm(base, { recursive: true, force: true });
   });
 
   it('reads and patches the disk where nothing is unsaved and the editor holds other bytes [PATCH-12]', async () => {
     await writeFile(join(base, 'Proj', 'clean.ts'), 'one\r\ntwo\r\n');
-    await desk.write('/Proj/clean.ts', 'one\r\ntwo\r\n');
-    await client.setActiveFiles(desk.session, [activeFile('proj/clean.ts', 'one\ntwo\n', false)]);
-    const read = await desk.readFile('/Proj/clean.ts');
+    await setup.write('/Proj/clean.ts', 'one\r\ntwo\r\n');
+    await client.setActiveFiles(setup.session, [activeFile('proj/clean.ts', 'one\ntwo\n', false)]);
+    const read = await setup.readFile('/Proj/clean.ts');
     expect(read).toMatchObject({ source: 'disk', sha256: sha256('one\r\ntwo\r\n') });
     const changes = [{ operation: 'insert', afterLine: 0, newLines: ['zero'] }];
     const patch = async (originalSha256: string) => {
       const files = [{ docPath: 'proj/clean.ts', originalSha256, changes }];
       const call = { toolCallId: originalSha256, name: 'workspace_write_patch', arguments: { files } };
-      return (await desk.scene.post([call], { waitMs: 20_000 })).body.result.toolResults[0];
+      return (await setup.fixture.post([call], { waitMs: 20_000 })).body.result.toolResults[0];
     };
     const stale = await patch(sha256('one\ntwo\n'));
     expect(JSON.stringify(stale)).toContain(sha256('one\r\ntwo\r\n'));
@@ -79,9 +79,9 @@ describe('a model at work on a file that is open and not saved', () => {
   });
 
   it('reads it, patches what it has read, and finds that in the editor and the Cloud [PATCH-11]', async () => {
-    await desk.write('/Proj/A.ts', 'one\ntwo\n');
-    await client.setActiveFiles(desk.session, [activeFile('proj/a.ts', text)]);
-    const read = await desk.readFile('/Proj/A.ts');
+    await setup.write('/Proj/A.ts', 'one\ntwo\n');
+    await client.setActiveFiles(setup.session, [activeFile('proj/a.ts', text)]);
+    const read = await setup.readFile('/Proj/A.ts');
     expect(read).toMatchObject({ source: 'active', isDirty: true, content: text });
     const changes = [
       {
@@ -91,26 +91,26 @@ describe('a model at work on a file that is open and not saved', () => {
     ];
     const files = [{ docPath: 'proj/a.ts', originalSha256: read.sha256, changes }];
     const call = { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } };
-    const { body } = await desk.scene.post([call], { waitMs: 20_000 });
+    const { body } = await setup.fixture.post([call], { waitMs: 20_000 });
     expect(body.result.toolResults[0]).toMatchObject({ status: 'succeeded', error: null });
     expect(text).toBe('one\ntwo patched\n');
     expect(await readFile(join(base, 'Proj', 'A.ts'), 'utf8')).toBe('one\ntwo\n');
-    const { result } = await desk.call('read', { path: '/Proj/A.ts' }, null);
+    const { result } = await setup.call('read', { path: '/Proj/A.ts' }, null);
     expect(result).toMatchObject({ content: { text } });
   });
 
   it('replaces it as a whole, in the editor and the Cloud [CREATE-6]', async () => {
-    await desk.write('/Proj/A.ts', 'one\ntwo\n');
+    await setup.write('/Proj/A.ts', 'one\ntwo\n');
     const args = { path: 'Proj/A.ts', content: 'all new\n', overwrite: true };
     const call = { toolCallId: 'c', name: 'workspace_create_file', arguments: args };
-    const { body } = await desk.scene.post([call], { waitMs: 20_000 });
+    const { body } = await setup.fixture.post([call], { waitMs: 20_000 });
     expect(body.result.toolResults[0]).toMatchObject({
       ...{ status: 'succeeded', error: null },
       result: { overwritten: true, docPath: 'proj/a.ts', hash: sha256('all new\n') },
     });
     expect(text).toBe('all new\n');
     expect(await readFile(join(base, 'Proj', 'A.ts'), 'utf8')).toBe('one\ntwo\n');
-    const { result } = await desk.call('read', { path: '/Proj/A.ts' }, null);
+    const { result } = await setup.call('read', { path: '/Proj/A.ts' }, null);
     expect(result).toMatchObject({ content: { text } });
   });
 });

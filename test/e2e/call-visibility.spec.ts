@@ -1,46 +1,46 @@
-import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, TurnResult } from '@patchbay/protocol';
 import { readTrail } from '../support/invariants.js';
-import { createCall } from '../support/relay-scene.js';
+import { createCall } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 import type { TestUser } from '../support/test-user.js';
-import { APPROVAL, expectIn, expectNotIn, ViewersDesk } from '../support/viewers-desk.js';
+import { APPROVAL, expectIn, expectNotIn, ViewersFixture } from '../support/viewers-fixture.js';
 
-type TurnAnswer = InvokeResult<TurnEnvelope>;
+type TurnAnswer = InvokeResult<TurnResult>;
 
 /** Ben has made it, Ada is an owner, Cleo another member. */
 describe('a call', () => {
-  const desk = new ViewersDesk(oneServer());
-  beforeEach(() => desk.open());
-  afterEach(() => desk.scene.close());
+  const setup = new ViewersFixture(oneServer());
+  beforeEach(() => setup.open());
+  afterEach(() => setup.fixture.close());
 
   it('shows an owner who cancels arguments, codes and our own messages, neither results nor what a client says [MEMBER-4]', async () => {
-    const turns = desk.scene.base;
+    const turns = setup.fixture.base;
     const read = { toolCallId: 'read', name: 'read', arguments: { path: '/secret-result.txt' } };
     const lost = { toolCallId: 'lost', name: 'read', arguments: { path: '/nowhere' } };
     const unknown = { toolCallId: 'unknown', name: 'no_such_tool', arguments: {} };
     const wrong = { toolCallId: 'wrong', name: 'workspace_create_file', arguments: { path: 7 } };
-    await desk.patches.write('/secret-result.txt', 'SECRET RESULT');
+    await setup.patches.write('/secret-result.txt', 'SECRET RESULT');
     const calls = [
       createCall('open', 'open.txt', 'SECRET ARGUMENT'),
       createCall('failed'),
       createCall('denied'),
     ];
-    await desk.scene.post([...calls, read, lost, unknown, wrong], { turnId: 't' });
-    await desk.client.delivery(3);
-    const ofCall = (id: string) => desk.client.calls.find(({ toolCallId }) => toolCallId === id)!;
+    await setup.fixture.post([...calls, read, lost, unknown, wrong], { turnId: 't' });
+    await setup.client.delivery(3);
+    const ofCall = (id: string) => setup.client.calls.find(({ toolCallId }) => toolCallId === id)!;
     const failure = {
       ...{ success: false, path: 'failed.txt', sizeBytes: 0, hash: '', created: false, overwritten: false },
       ...{ errorCode: 'WriteFailed', message: 'CLIENT SAYS' },
     };
-    expect(await desk.client.report(ofCall('failed'), { result: failure })).toEqual({ ok: true });
+    expect(await setup.client.report(ofCall('failed'), { result: failure })).toEqual({ ok: true });
     const approval = { ...APPROVAL, decision: 'deny' as const, note: 'NOT NOW' };
-    await desk.client.report(ofCall('denied'), { result: null, approval });
-    await desk.scene.untilCall('t', 'lost', 'failed');
+    await setup.client.report(ofCall('denied'), { result: null, approval });
+    await setup.fixture.untilCall('t', 'lost', 'failed');
 
-    expect((await desk.cleo.post(`${turns}/t/cancel`)).status).toBe(403);
-    expect((await desk.cleo.post(`${turns}/t/tool-calls/read/cancel`)).status).toBe(403);
+    expect((await setup.cleo.post(`${turns}/t/cancel`)).status).toBe(403);
+    expect((await setup.cleo.post(`${turns}/t/tool-calls/read/cancel`)).status).toBe(403);
     // It has ended, so nothing is cancelled.
-    const { body } = await desk.ada.post<TurnAnswer>(`${turns}/t/tool-calls/read/cancel`);
+    const { body } = await setup.ada.post<TurnAnswer>(`${turns}/t/tool-calls/read/cancel`);
     expect(body.result.toolCalls).toMatchObject([
       { toolCallId: 'open', arguments: { path: 'open.txt', content: 'SECRET ARGUMENT' } },
     ]);
@@ -59,24 +59,24 @@ describe('a call', () => {
     expect(ended.wrong!.error).toMatchObject({ code: 'INVALID_ARGUMENTS' });
     expect(ended.wrong!.error!.message).toContain('/path');
 
-    const own = await desk.ben.post<TurnAnswer>(`${turns}/t/cancel`);
+    const own = await setup.ben.post<TurnAnswer>(`${turns}/t/cancel`);
     expectIn(JSON.stringify(own.body), ['SECRET RESULT', 'CLIENT SAYS', 'details']);
-    const all = await desk.ada.post<TurnAnswer>(`${turns}/t/cancel`);
+    const all = await setup.ada.post<TurnAnswer>(`${turns}/t/cancel`);
     expectNotIn(JSON.stringify(all.body), ['SECRET RESULT', 'CLIENT SAYS', 'details']);
   });
 
   it('has its notes in the trail for its user, those of decisions for owners too [AUDIT-9]', async () => {
-    await desk.scene.post([createCall('a'), createCall('b')]);
-    await desk.client.delivery(2);
-    await desk.client.status(desk.client.calls[0]!, 'awaiting_approval', 'CLIENT SAYS');
+    await setup.fixture.post([createCall('a'), createCall('b')]);
+    await setup.client.delivery(2);
+    await setup.client.status(setup.client.calls[0]!, 'awaiting_approval', 'CLIENT SAYS');
     const approval = { ...APPROVAL, decision: 'deny' as const, note: 'NOT NOW' };
-    for (const call of desk.client.calls) await desk.client.report(call, { result: null, approval });
-    const trail = (user: TestUser) => readTrail(user, desk.scene.workspaceId);
-    expectIn(JSON.stringify(await trail(desk.ben)), ['CLIENT SAYS', 'NOT NOW']);
-    const owner = await trail(desk.ada);
+    for (const call of setup.client.calls) await setup.client.report(call, { result: null, approval });
+    const trail = (user: TestUser) => readTrail(user, setup.fixture.workspaceId);
+    expectIn(JSON.stringify(await trail(setup.ben)), ['CLIENT SAYS', 'NOT NOW']);
+    const owner = await trail(setup.ada);
     expectIn(JSON.stringify(owner), ['NOT NOW']);
     expectNotIn(JSON.stringify(owner), ['CLIENT SAYS']);
-    const member = await trail(desk.cleo);
+    const member = await trail(setup.cleo);
     expectNotIn(JSON.stringify(member), ['CLIENT SAYS', 'NOT NOW']);
     expect(member.map(({ eventId, name }) => [eventId, name])).toEqual(
       owner.map(({ eventId, name }) => [eventId, name]),

@@ -1,25 +1,29 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
-import { patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
+import { patchCall, PatchFixture, replaceTwo, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
-import type { RelayScene } from '../support/relay-scene.js';
+import type { RelayFixture } from '../support/relay-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 const PATH = '/repo/src/a.txt';
 
 describe('A patch of a file whose folder is connected', () => {
-  const desk = new PatchDesk(oneServer());
-  const { write, put } = desk;
-  let scene: RelayScene;
+  const setup = new PatchFixture(oneServer());
+  const { write, put } = setup;
+  let fixture: RelayFixture;
   let holder: FakeClient;
   beforeEach(async () => {
-    ({ scene } = await desk.open());
-    holder = await scene.client({ clientId: 'a', tools: ['workspace_write_patch'], roots: [aRoot('Repo')] });
+    ({ fixture } = await setup.open());
+    holder = await fixture.client({
+      clientId: 'a',
+      tools: ['workspace_write_patch'],
+      roots: [aRoot('Repo')],
+    });
     await write(PATH, 'the Cloud is behind\n');
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
 
-  const ended = async () => (await scene.post([patchCall()], { waitMs: 500 })).body.result.toolResults;
+  const ended = async () => (await fixture.post([patchCall()], { waitMs: 500 })).body.result.toolResults;
 
   it('is checked where its disk is: another sha256 than the Cloud’s is not stale for that [PATCH-10]', async () => {
     expect(await ended()).toEqual([]);
@@ -29,30 +33,30 @@ describe('A patch of a file whose folder is connected', () => {
   it('is checked by its lines where the sha256 is the Cloud’s [PATCH-2] [PATCH-10]', async () => {
     await write(PATH, TEXT);
     const wrong = patchCall([{ changes: [replaceTwo({ expectedOriginalLines: ['zwei'] })] }]);
-    const { body } = await scene.post([wrong], { waitMs: 500 });
+    const { body } = await fixture.post([wrong], { waitMs: 500 });
     expect(body.result.toolResults).toMatchObject([{ error: { code: 'LINES_MISMATCH' } }]);
   });
 
   it('is held against the Cloud once its client has left [PATCH-2] [PATCH-10]', async () => {
     holder.close();
-    const roots = `/workspaces/${scene.workspaceId}/roots`;
+    const roots = `/workspaces/${fixture.workspaceId}/roots`;
     const isAway = async () =>
-      !(await scene.user.get<{ roots: { connected: boolean }[] }>(roots)).body.roots[0]!.connected;
+      !(await fixture.user.get<{ roots: { connected: boolean }[] }>(roots)).body.roots[0]!.connected;
     await waitFor(isAway, 'the end of its presence');
     expect(await ended()).toMatchObject([{ error: { code: 'STALE' } }]);
   });
 
   it('is held against the Cloud where the folder is connected by another member’s client', async () => {
     holder.close();
-    const bob = await scene.server.register();
-    await scene.user.addMember(scene.workspaceId, bob);
-    await scene.client({ clientId: 'a', roots: [aRoot('other')] });
+    const bob = await fixture.server.register();
+    await fixture.user.addMember(fixture.workspaceId, bob);
+    await fixture.client({ clientId: 'a', roots: [aRoot('other')] });
     const { rootId } = (
       await bob.get<{ roots: { docPath: string; rootId: string }[] }>(
-        `/workspaces/${scene.workspaceId}/roots`,
+        `/workspaces/${fixture.workspaceId}/roots`,
       )
     ).body.roots.find(({ docPath }) => docPath === 'repo')!;
-    await scene.client({ clientId: 'bobs', token: bob.token, roots: [aRoot('repo', rootId)] });
+    await fixture.client({ clientId: 'bobs', token: bob.token, roots: [aRoot('repo', rootId)] });
     expect(await ended()).toMatchObject([{ error: { code: 'STALE' } }]);
   });
 
@@ -60,7 +64,7 @@ describe('A patch of a file whose folder is connected', () => {
     ['what the patch was planned on', TEXT, 'whatever'],
     ['what the client names', 'in common\n', 'in common\n'],
   ])('is uploaded on %s [FILE-5]', async (_, head, named) => {
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await holder.delivery();
     await write(PATH, head);
     const answer = await put(call, 0, 'one\nTWO\nthree\n', { baseSha256: sha256(named) });
@@ -71,7 +75,7 @@ describe('A patch of a file whose folder is connected', () => {
     ['what another has made of the Cloud file', 'by another\n'],
     ['a Cloud text that the folder does not have', 'the Cloud is behind\n'],
   ])('stays beside %s [FILE-5] [PATCH-12]', async (_, head) => {
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await holder.delivery();
     await write(PATH, head);
     for (const baseSha256 of [sha256(TEXT), null]) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RawConnection } from '../support/raw-connection.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 
 const LIVE = '/health/live';
 
@@ -21,11 +21,11 @@ describe('open connections', () => {
   };
   /** Requests that are answered by nobody for a while: the turn of each waits for its client. */
   async function busy(count: number, address?: string): Promise<RawConnection[]> {
-    const scene = await RelayScene.on(server, await server.register());
-    const { turnId } = (await scene.post([createCall('a')])).body.result;
-    const headers = { Authorization: `Bearer ${scene.user.token}` };
+    const fixture = await RelayFixture.on(server, await server.register());
+    const { turnId } = (await fixture.post([createCall('a')])).body.result;
+    const headers = { Authorization: `Bearer ${fixture.user.token}` };
     const connections = await connect(count, address);
-    for (const one of connections) one.get(`/api/v1${scene.base}/${turnId}?waitMs=20000`, headers);
+    for (const one of connections) one.get(`/api/v1${fixture.base}/${turnId}?waitMs=20000`, headers);
     await sleep(100);
     return connections;
   }
@@ -75,11 +75,11 @@ describe('open connections', () => {
 
   it('through a trusted proxy count for whoever asks through it [REQ-20]', async () => {
     server = await startTestServer({ config: { maxAddressConnections: 2, trustedProxies: ['127.0.0.9'] } });
-    const scene = await RelayScene.on(server, await server.register());
-    const { turnId } = (await scene.post([createCall('a')])).body.result;
-    const waits = `/api/v1${scene.base}/${turnId}?waitMs=20000`;
+    const fixture = await RelayFixture.on(server, await server.register());
+    const { turnId } = (await fixture.post([createCall('a')])).body.result;
+    const waits = `/api/v1${fixture.base}/${turnId}?waitMs=20000`;
     const headers = (address: string) => ({
-      Authorization: `Bearer ${scene.user.token}`,
+      Authorization: `Bearer ${fixture.user.token}`,
       'X-Forwarded-For': address,
     });
     const through = await connect(5, '127.0.0.9');

@@ -1,23 +1,23 @@
 import type { SessionContext } from '@patchbay/protocol';
 import { aRoot } from '../support/fake-client.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('The folders in the context of a session', () => {
-  let scene: RelayScene;
-  beforeEach(async () => void (scene = await RelayScene.start()));
-  afterEach(() => scene.close());
+  let fixture: RelayFixture;
+  beforeEach(async () => void (fixture = await RelayFixture.start()));
+  afterEach(() => fixture.close());
 
-  const path = () => `/workspaces/${scene.workspaceId}/sessions/${scene.session.sessionId}/context`;
-  const markdown = async () => scene.user.get<string>(path());
-  const folders = async () => (await scene.user.get<SessionContext>(`${path()}?format=json`)).body.folders;
+  const path = () => `/workspaces/${fixture.workspaceId}/sessions/${fixture.session.sessionId}/context`;
+  const markdown = async () => fixture.user.get<string>(path());
+  const folders = async () => (await fixture.user.get<SessionContext>(`${path()}?format=json`)).body.folders;
 
   it('are those of the workspace, as the user’s own clients have told [CONTEXT-5] [RELAY-22]', async () => {
     const [mine, theirs] = [aRoot('Mine'), aRoot('theirs')];
-    const bob = await scene.server.register();
-    await scene.user.addMember(scene.workspaceId, bob);
-    await scene.client({ clientId: 'bobs', token: bob.token, roots: [theirs] });
-    const client = await scene.client({ roots: [mine] });
+    const bob = await fixture.server.register();
+    await fixture.user.addMember(fixture.workspaceId, bob);
+    await fixture.client({ clientId: 'bobs', token: bob.token, roots: [theirs] });
+    const client = await fixture.client({ roots: [mine] });
     const many = Array.from({ length: 12 }, (_, at) => `mine/${String(at).padStart(2, '0')}`);
     const status = { docPath: 'mine', conflicts: many, behind: ['mine/new.txt'], more: 1 };
     expect(await client.send('folder:status', status)).toEqual({ ok: true });
@@ -39,8 +39,8 @@ describe('The folders in the context of a session', () => {
   });
 
   it('change nothing while nothing of them changes, and then only what is behind [CONTEXT-2]', async () => {
-    await scene.user.request('PUT', `/workspaces/${scene.workspaceId}/contents/proj/a.txt`, 'a');
-    const client = await scene.client({ roots: [aRoot('proj')] });
+    await fixture.user.request('PUT', `/workspaces/${fixture.workspaceId}/contents/proj/a.txt`, 'a');
+    const client = await fixture.client({ roots: [aRoot('proj')] });
     const first = await markdown();
     await client.send('folder:status', { docPath: 'proj', conflicts: [], behind: [], more: 0 });
     const second = await markdown();

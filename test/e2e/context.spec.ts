@@ -9,7 +9,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { PatchbayClient } from '@patchbay/client';
 import { FakeClient } from '../support/fake-client.js';
 import type { Answer, TestUser } from '../support/server.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 
 const TEXT = 'one\ntwo\n';
 
@@ -33,16 +33,16 @@ function appliedResult({ batchId, batchKey, batchLabel, files }: PatchBatch): Wr
 }
 
 describe('The context of a session', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   let session: string;
   beforeAll(async () => {
-    scene = await ToolsScene.start();
+    fixture = await ToolsFixture.start();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
-  let there: ToolsScene;
+  let there: ToolsFixture;
   beforeEach(async () => {
-    there = await scene.elsewhere();
+    there = await fixture.elsewhere();
     session = await newSession();
   });
 
@@ -244,13 +244,13 @@ describe('The context of a session', () => {
     expect(other.referencedFiles).toEqual([]);
     expect(other.directory.entries.map((entry) => entry.path)).toEqual(['/', '/mine.ts']);
 
-    const member = await scene.server.register();
+    const member = await fixture.server.register();
     await there.user.addMember(there.workspaceId, member);
     expect((await member.get(path())).status).toBe(403);
-    const stranger = await scene.server.register();
+    const stranger = await fixture.server.register();
     expect((await stranger.get(path())).status).toBe(403);
 
-    const elsewhere = await scene.elsewhere();
+    const elsewhere = await fixture.elsewhere();
     expect((await elsewhere.user.get(`${elsewhere.base}/sessions/${session}/context`)).status).toBe(404);
     expect((await there.user.get(path('', 'no-uuid'))).status).toBe(400);
   });

@@ -1,7 +1,7 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { createdResult, type FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
@@ -10,23 +10,23 @@ const WRITTEN = 'a\nü\nc';
 
 describe('what a client reports of a file that it has created [CREATE-30]', () => {
   const server = oneServer();
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let client: FakeClient;
   beforeEach(async () => {
-    scene = await RelayScene.on(server(), await server().register());
-    client = await scene.client();
+    fixture = await RelayFixture.on(server(), await server().register());
+    client = await fixture.client();
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
 
   /** Has the client report; gives the answer to the turn, and what the trail has of differences. */
   const report = async (change: object, more: object = {}) => {
-    const posted = scene.post([createCall('c', 'Proj/A.txt', CONTENT)], { waitMs: 5_000 });
+    const posted = fixture.post([createCall('c', 'Proj/A.txt', CONTENT)], { waitMs: 5_000 });
     const call = await client.delivery();
     const result = { ...createdResult(call), ...change };
     expect(await client.report(call, { result, ...more })).toEqual({ ok: true });
     expect(await client.report(call, { result, ...more })).toEqual({ ok: true, duplicate: true });
     const { body } = await posted;
-    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.CreateFile.Diverged');
+    const trail = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.CreateFile.Diverged');
     return { ...body, trail: trail.map(({ fields }) => fields) };
   };
 
@@ -62,7 +62,7 @@ describe('what a client reports of a file that it has created [CREATE-30]', () =
   });
 
   it('is held against what the client has uploaded for the call', async () => {
-    const posted = scene.post([createCall('c', 'Proj/A.txt', CONTENT)], { waitMs: 5_000 });
+    const posted = fixture.post([createCall('c', 'Proj/A.txt', CONTENT)], { waitMs: 5_000 });
     const call = await client.delivery();
     const uploaded = await client.send('files:put', {
       ...{
@@ -83,12 +83,12 @@ describe('what a client reports of a file that it has created [CREATE-30]', () =
   it('is held against it over HTTP too, and a failure against nothing', async () => {
     client.close();
     await client.closed();
-    const { turnId } = (await scene.post([createCall('c'), createCall('d')])).body.result;
+    const { turnId } = (await fixture.post([createCall('c'), createCall('d')])).body.result;
     const made = { ...createdResult({ arguments: { path: 'c.txt' } }), hash: '0'.repeat(64) };
     const failed = {
       ...{ ...made, success: false, hash: '', sizeBytes: 0, created: false, errorCode: 'FileExists' },
     };
-    const { body } = await scene.postResults(turnId, [
+    const { body } = await fixture.postResults(turnId, [
       { toolCallId: 'c', result: made },
       { toolCallId: 'd', result: failed },
     ]);

@@ -1,40 +1,40 @@
 import type { OpenToolCall } from '@patchbay/protocol';
 import { oneServer, startTestServer } from '../support/server.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { readTrail } from '../support/invariants.js';
 
 describe('a deadline', () => {
   const server = oneServer({ deliveryMs: 700, approvalMs: 900, executionMs: 700, graceMs: 0 });
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeEach(async () => {
-    scene = await RelayScene.on(server(), await server().register());
+    fixture = await RelayFixture.on(server(), await server().register());
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
 
   const timedOut = (code: string) => ({ status: 'timed_out', result: null, error: { code } });
 
   it('ends a call that no client takes [TURN-9]', async () => {
-    const { body } = await scene.post([createCall('a')], { waitMs: 10_000 });
+    const { body } = await fixture.post([createCall('a')], { waitMs: 10_000 });
     expect(body.result).toMatchObject({ kind: 'final', status: 'completed' });
     expect(body.result.toolResults).toMatchObject([timedOut('DELIVERY_TIMEOUT')]);
-    const [event] = await readTrail(scene.user, scene.workspaceId, '&event=Tool.CreateFile.TimedOut');
+    const [event] = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.CreateFile.TimedOut');
     expect(event).toMatchObject({
-      actor: { userId: scene.user.id, clientId: null },
+      actor: { userId: fixture.user.id, clientId: null },
       fields: { errorCode: 'DELIVERY_TIMEOUT' },
     });
   });
 
   it('ends a call that its client does not acknowledge [TURN-9]', async () => {
-    const client = await scene.client();
+    const client = await fixture.client();
     client.answer = null;
-    const { body } = await scene.post([createCall('a')], { waitMs: 10_000 });
+    const { body } = await fixture.post([createCall('a')], { waitMs: 10_000 });
     expect(body.result.toolResults).toMatchObject([timedOut('DELIVERY_TIMEOUT')]);
     expect(client.cancels).toEqual([{ callId: client.calls[0]!.callId, reason: 'timed_out' }]);
   });
 
   it('ends a call that nobody approves, as if they had been asked or not [TURN-9]', async () => {
-    const client = await scene.client();
-    const waiting = scene.post([createCall('a'), createCall('b')], { waitMs: 10_000 });
+    const client = await fixture.client();
+    const waiting = fixture.post([createCall('a'), createCall('b')], { waitMs: 10_000 });
     await client.status(await client.delivery(), 'awaiting_approval');
     await client.delivery(2);
     const { body } = await waiting;
@@ -50,20 +50,20 @@ describe('a deadline', () => {
   });
 
   it('ends a call that runs too long [TURN-9]', async () => {
-    const client = await scene.client();
-    const waiting = scene.post([createCall('a')], { waitMs: 10_000 });
+    const client = await fixture.client();
+    const waiting = fixture.post([createCall('a')], { waitMs: 10_000 });
     await client.status(await client.delivery(), 'running');
     expect((await waiting).body.result.toolResults).toMatchObject([timedOut('EXECUTION_TIMEOUT')]);
   });
 
   it('is the turn’s own where the turn asks for it', async () => {
     const timeouts = { deliveryMs: 60_000, approvalMs: 70_000, executionMs: 80_000 };
-    const client = await scene.client();
+    const client = await fixture.client();
     const before = Date.now();
-    const { turnId } = (await scene.post([createCall('a')], { timeouts })).body.result;
+    const { turnId } = (await fixture.post([createCall('a')], { timeouts })).body.result;
     const call = await client.delivery();
     await client.status(call, 'running');
-    const { deadlines } = (await scene.calls(turnId)).a as OpenToolCall;
+    const { deadlines } = (await fixture.calls(turnId)).a as OpenToolCall;
     const after = Date.now();
     for (const [name, ms] of [
       ['deliveryAt', 60_000],
@@ -82,8 +82,8 @@ describe('a deadline', () => {
   });
 
   it('stops each call for itself', async () => {
-    const client = await scene.client();
-    const waiting = scene.post([createCall('a'), createCall('b')], { waitMs: 10_000 });
+    const client = await fixture.client();
+    const waiting = fixture.post([createCall('a'), createCall('b')], { waitMs: 10_000 });
     await client.delivery(2);
     await client.report(client.calls[0]!);
     const { body } = await waiting;
@@ -94,7 +94,7 @@ describe('a deadline', () => {
 describe('a server that starts over what another has left', () => {
   it('ends what ran out meanwhile, gives back what was not acknowledged, and waits for the rest', async () => {
     const settings = { graceMs: 200, acknowledgeMs: 1_000, catchUpMs: 250 };
-    const first = await RelayScene.start(settings);
+    const first = await RelayFixture.start(settings);
     const { dataDir } = first.server;
     const client = await first.client();
     const { turnId: overdue } = (await first.post([createCall('overdue')], { timeouts: { approvalMs: 400 } }))
@@ -112,21 +112,24 @@ describe('a server that starts over what another has left', () => {
     await new Promise((resolve) => setTimeout(resolve, 400));
     const server = await startTestServer({ config: { ...settings, dataDir } });
     try {
-      const scene = first.movedTo(server);
-      expect(((await scene.calls(overdue, 5_000)).overdue as { error: unknown }).error).toMatchObject({
+      const fixture = first.movedTo(server);
+      expect(((await fixture.calls(overdue, 5_000)).overdue as { error: unknown }).error).toMatchObject({
         code: 'APPROVAL_TIMEOUT',
       });
-      const other = await scene.client({ clientId: 'editor-2' });
+      const other = await fixture.client({ clientId: 'editor-2' });
       expect(await other.delivery()).toMatchObject({ toolCallId: 'lost', attempt: 2 });
-      expect((await scene.calls(kept)).kept).toMatchObject({ status: 'acknowledged', clientId: 'editor-1' });
+      expect((await fixture.calls(kept)).kept).toMatchObject({
+        status: 'acknowledged',
+        clientId: 'editor-1',
+      });
       await other.report(other.calls[0]!);
-      expect((await scene.get(lost)).body.result.kind).toBe('final');
-      const back = await scene.client({}, [
+      expect((await fixture.get(lost)).body.result.kind).toBe('final');
+      const back = await fixture.client({}, [
         { turnId: kept, callId: client.calls[1]!.callId, attempt: 1, state: 'running' },
       ]);
       await back.report(client.calls[1]!);
-      expect((await scene.get(kept)).body.result.kind).toBe('final');
-      await scene.close();
+      expect((await fixture.get(kept)).body.result.kind).toBe('final');
+      await fixture.close();
     } finally {
       await server.close();
       await first.server.close();

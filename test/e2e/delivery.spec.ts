@@ -3,7 +3,7 @@ import { storesOf } from '../contract/backends.js';
 import { aRoot, FakeClient } from '../support/fake-client.js';
 import { hold } from '../support/hold.js';
 import { readCallTrail, readTrail } from '../support/invariants.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
@@ -15,13 +15,13 @@ const LONG_GRACE_MS = 60_000;
 describe('a pending call', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
     server = await startTestServer({ config: { graceMs: GRACE_MS } });
     user = await server.register();
   });
-  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   const ids = (client: FakeClient): string[] => client.calls.map(({ toolCallId }) => toolCallId);
@@ -29,13 +29,13 @@ describe('a pending call', () => {
   const settle = (client: FakeClient) => client.send('tool:status', {});
 
   it('goes out first in, first out, at most as many at once as the client takes [RELAY-6]', async () => {
-    const client = await scene.client({ maxInFlight: 3 });
-    const { turnId } = (await scene.post(numbered(5).map((id) => createCall(id)))).body.result;
-    await scene.post([createCall('later')]);
+    const client = await fixture.client({ maxInFlight: 3 });
+    const { turnId } = (await fixture.post(numbered(5).map((id) => createCall(id)))).body.result;
+    await fixture.post([createCall('later')]);
     await client.delivery(3);
-    for (const id of ['c0', 'c1', 'c2']) await scene.untilCall(turnId, id, 'acknowledged');
+    for (const id of ['c0', 'c1', 'c2']) await fixture.untilCall(turnId, id, 'acknowledged');
     expect(ids(client)).toEqual(['c0', 'c1', 'c2']);
-    expect(Object.values(await scene.calls(turnId)).map(({ status }) => status)).toEqual([
+    expect(Object.values(await fixture.calls(turnId)).map(({ status }) => status)).toEqual([
       ...['acknowledged', 'acknowledged', 'acknowledged'],
       ...['pending', 'pending'],
     ]);
@@ -50,58 +50,58 @@ describe('a pending call', () => {
   });
 
   it('goes out eight at once where the client does not say [RELAY-6]', async () => {
-    const client = await scene.client();
-    const { turnId } = (await scene.post(numbered(10).map((id) => createCall(id)))).body.result;
+    const client = await fixture.client();
+    const { turnId } = (await fixture.post(numbered(10).map((id) => createCall(id)))).body.result;
     await client.delivery(8);
     await settle(client);
     expect(client.calls).toHaveLength(8);
-    await scene.cancel(turnId);
+    await fixture.cancel(turnId);
   });
 
   it('of many turns flows as earlier ones end', async () => {
-    const client = await scene.client({ maxInFlight: 2 });
-    const posted = numbered(12).map((id) => scene.post([createCall(id)], { waitMs: 10_000 }));
+    const client = await fixture.client({ maxInFlight: 2 });
+    const posted = numbered(12).map((id) => fixture.post([createCall(id)], { waitMs: 10_000 }));
     for (let count = 1; count <= 12; count++) await client.report(await client.delivery(count));
     expect((await Promise.all(posted)).map(({ status }) => status)).toEqual(posted.map(() => 200));
   });
 
   it('goes to a client that has its tool [RELAY-6]', async () => {
-    const without = await scene.client({ clientId: 'viewer', tools: ['something_else'] });
-    await scene.post([createCall('a')]);
+    const without = await fixture.client({ clientId: 'viewer', tools: ['something_else'] });
+    await fixture.post([createCall('a')]);
     await settle(without);
-    const editor = await scene.client({ clientId: 'editor' });
+    const editor = await fixture.client({ clientId: 'editor' });
     await editor.report(await editor.delivery());
     expect(without.calls).toEqual([]);
   });
 
   it('goes to the client that its session used last, else to the most recently active one [RELAY-6]', async () => {
-    const [a, b] = [await scene.client({ clientId: 'a' }), await scene.client({ clientId: 'b' })];
+    const [a, b] = [await fixture.client({ clientId: 'a' }), await fixture.client({ clientId: 'b' })];
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settle(a);
-    await scene.post([createCall('first')]);
+    await fixture.post([createCall('first')]);
     await a.report(await a.delivery());
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settle(b);
-    await scene.post([createCall('second')]);
+    await fixture.post([createCall('second')]);
     await a.report(await a.delivery(2));
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settle(b);
-    await scene.newSession();
-    await scene.post([createCall('third')]);
+    await fixture.newSession();
+    await fixture.post([createCall('third')]);
     await b.report(await b.delivery());
     expect([ids(a), ids(b)]).toEqual([['first', 'second'], ['third']]);
   });
 
   it('stays with the client of the session’s first call while the claim of that is being written [RELAY-6]', async () => {
-    const [a, b] = [await scene.client({ clientId: 'a' }), await scene.client({ clientId: 'b' })];
+    const [a, b] = [await fixture.client({ clientId: 'a' }), await fixture.client({ clientId: 'b' })];
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settle(a);
-    const slow = hold(storesOf(scene.server.app).turns, 'insert');
-    const first = scene.post([createCall('first')]);
+    const slow = hold(storesOf(fixture.server.app).turns, 'insert');
+    const first = fixture.post([createCall('first')]);
     await slow.reached;
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settle(b);
-    const second = scene.post([createCall('second')]);
+    const second = fixture.post([createCall('second')]);
     await slow.reachedBy(2);
     slow.release();
     await Promise.all([first, second]);
@@ -112,96 +112,96 @@ describe('a pending call', () => {
 
   it('goes where the others of its turn go, and waits there for its place', async () => {
     const [a, b] = [
-      await scene.client({ clientId: 'a' }),
-      await scene.client({ clientId: 'b', maxInFlight: 2 }),
+      await fixture.client({ clientId: 'a' }),
+      await fixture.client({ clientId: 'b', maxInFlight: 2 }),
     ];
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settle(b);
-    const { turnId } = (await scene.post(numbered(4).map((id) => createCall(id)))).body.result;
+    const { turnId } = (await fixture.post(numbered(4).map((id) => createCall(id)))).body.result;
     await b.delivery(2);
     await settle(a);
     expect(a.calls).toEqual([]);
     await b.report(b.calls[0]!);
     await b.delivery(3);
     expect(ids(b)).toEqual(['c0', 'c1', 'c2']);
-    await scene.cancel(turnId);
+    await fixture.cancel(turnId);
   });
 
   it('of a bound session goes to that client alone, and waits for it [RELAY-6] [RELAY-7]', async () => {
-    const other = await scene.client({ clientId: 'other' });
-    await scene.newSession('bound');
-    await scene.post([createCall('a')]);
+    const other = await fixture.client({ clientId: 'other' });
+    await fixture.newSession('bound');
+    await fixture.post([createCall('a')]);
     await settle(other);
-    const bound = await scene.client({ clientId: 'bound' });
+    const bound = await fixture.client({ clientId: 'bound' });
     bound.answer = null;
     await bound.delivery();
     bound.close();
     await new Promise((resolve) => setTimeout(resolve, 2 * GRACE_MS));
     expect(other.calls).toEqual([]);
-    const back = await scene.client({ clientId: 'bound' });
+    const back = await fixture.client({ clientId: 'bound' });
     const again = await back.delivery();
     expect(again.attempt).toBe(2);
     await back.report(again);
   });
 
   it('that its client left acknowledged is waited for', async () => {
-    const a = await scene.client({ clientId: 'a' });
-    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    const a = await fixture.client({ clientId: 'a' });
+    const { turnId } = (await fixture.post([createCall('a')])).body.result;
     const call = await a.delivery();
-    await scene.untilCall(turnId, 'a', 'acknowledged');
+    await fixture.untilCall(turnId, 'a', 'acknowledged');
     a.close();
-    const b = await scene.client({ clientId: 'b' });
+    const b = await fixture.client({ clientId: 'b' });
     await new Promise((resolve) => setTimeout(resolve, 2 * GRACE_MS));
     expect(b.calls).toEqual([]);
-    expect((await scene.calls(turnId)).a).toMatchObject({ status: 'acknowledged', clientId: 'a' });
+    expect((await fixture.calls(turnId)).a).toMatchObject({ status: 'acknowledged', clientId: 'a' });
     const entry = { turnId, callId: call.callId, attempt: 1, state: 'running' as const };
-    const back = await scene.client({ clientId: 'a' }, [entry]);
+    const back = await fixture.client({ clientId: 'a' }, [entry]);
     await back.report(call);
   });
 
   it('that comes after its client left waits for one that is there', async () => {
-    const gone = await scene.client({ roots: [aRoot('proj')] });
+    const gone = await fixture.client({ roots: [aRoot('proj')] });
     gone.close();
-    const path = `/workspaces/${scene.workspaceId}/roots`;
+    const path = `/workspaces/${fixture.workspaceId}/roots`;
     const isThere = async () => (await user.get<{ roots: WorkspaceRoot[] }>(path)).body.roots[0]!.connected;
     await waitFor(async () => !(await isThere()), 'the end of its connection');
-    const { body } = await scene.post([createCall('a')]);
+    const { body } = await fixture.post([createCall('a')]);
     expect(body.result.toolCalls).toMatchObject([{ status: 'pending', attempt: 0 }]);
-    const next = await scene.client({ clientId: 'next' });
+    const next = await fixture.client({ clientId: 'next' });
     await next.report(await next.delivery());
   });
 
   it('frees its place when its client refuses it [RELAY-5]', async () => {
-    const client = await scene.client({ maxInFlight: 1 });
+    const client = await fixture.client({ maxInFlight: 1 });
     client.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'The journal is full.' } };
-    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    const { turnId } = (await fixture.post([createCall('a')])).body.result;
     await client.delivery();
-    await scene.untilCall(turnId, 'a', 'pending');
+    await fixture.untilCall(turnId, 'a', 'pending');
     client.answer = { ok: true };
-    await scene.post([createCall('b')]);
+    await fixture.post([createCall('b')]);
     expect((await client.delivery(2)).toolCallId).toBe('b');
     await client.report(client.calls[1]!);
-    const [released] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.Released');
+    const [released] = await readTrail(user, fixture.workspaceId, '&event=Tool.CreateFile.Released');
     expect(released!.fields).toMatchObject({ reason: 'refused', note: 'The journal is full.' });
-    await scene.cancel(turnId);
+    await fixture.cancel(turnId);
   });
 
   it('never goes to another user or into another workspace, whatever their clients are called [RELAY-6]', async () => {
     const other = await server.register();
-    await user.addMember(scene.workspaceId, other);
-    const elsewhere = await RelayScene.on(server, user);
+    await user.addMember(fixture.workspaceId, other);
+    const elsewhere = await RelayFixture.on(server, user);
     const [mine, theirs, away] = await Promise.all([
-      scene.client({ clientId: 'editor' }),
-      scene.client({ clientId: 'editor', token: other.token }),
+      fixture.client({ clientId: 'editor' }),
+      fixture.client({ clientId: 'editor', token: other.token }),
       elsewhere.client({ clientId: 'editor' }),
     ]);
     const theirSession = await other.post<{ sessionId: string }>(
-      `/workspaces/${scene.workspaceId}/sessions`,
+      `/workspaces/${fixture.workspaceId}/sessions`,
       {},
     );
-    const theirPath = `/workspaces/${scene.workspaceId}/sessions/${theirSession.body.sessionId}/turns`;
+    const theirPath = `/workspaces/${fixture.workspaceId}/sessions/${theirSession.body.sessionId}/turns`;
     const posts = numbered(6).flatMap((id) => [
-      scene.post([createCall(`mine-${id}`)]),
+      fixture.post([createCall(`mine-${id}`)]),
       elsewhere.post([createCall(`away-${id}`)]),
       other.post(theirPath, { toolCalls: [createCall(`theirs-${id}`)], waitMs: 0 }),
     ]);
@@ -225,49 +225,49 @@ describe('a client that takes its time', () => {
   const clock = new ShiftedClock();
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
     const config = { graceMs: LONG_GRACE_MS, acknowledgeMs: 400, catchUpMs: 250 };
     server = await startTestServer({ clock, config });
     user = await server.register();
   });
-  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   it('loses its connection where it does not resume in time [RELAY-3]', async () => {
-    const client = await FakeClient.connect(scene.clientOptions());
+    const client = await FakeClient.connect(fixture.clientOptions());
     await client.closed();
     expect(client.closedBecause).toBe('io server disconnect');
   });
 
   it('keeps its connection once it has resumed, for longer than others may take to [RELAY-3]', async () => {
-    const resumed = await scene.client({ clientId: 'resumed' });
-    const silent = await FakeClient.connect(scene.clientOptions({ clientId: 'silent' }));
+    const resumed = await fixture.client({ clientId: 'resumed' });
+    const silent = await FakeClient.connect(fixture.clientOptions({ clientId: 'silent' }));
     await silent.closed();
     expect(resumed.connected).toBe(true);
   });
 
   it('loses its connection where it does not acknowledge in time, and the call is free again [RELAY-5]', async () => {
-    const client = await scene.client();
+    const client = await fixture.client();
     client.answer = null;
-    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    const { turnId } = (await fixture.post([createCall('a')])).body.result;
     await client.delivery();
     await client.closed();
     clock.pass(LONG_GRACE_MS + 1_000);
-    await scene.untilCall(turnId, 'a', 'pending');
+    await fixture.untilCall(turnId, 'a', 'pending');
   });
 
   it('and leaves with a call unacknowledged loses it to another one after the grace, and not before [RELAY-7]', async () => {
-    const a = await scene.client({ clientId: 'a' });
+    const a = await fixture.client({ clientId: 'a' });
     a.answer = null;
-    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    const { turnId } = (await fixture.post([createCall('a')])).body.result;
     await a.delivery();
-    const b = await scene.client({ clientId: 'b' });
-    const { sessionId } = scene.session;
+    const b = await fixture.client({ clientId: 'b' });
+    const { sessionId } = fixture.session;
     const { turns } = storesOf(server.app);
     const standing = async () =>
-      (await turns.find({ workspaceId: scene.workspaceId, sessionId, turnId }))!.calls[0]!.releaseAt!;
+      (await turns.find({ workspaceId: fixture.workspaceId, sessionId, turnId }))!.calls[0]!.releaseAt!;
     const before = await standing();
     a.close();
     await waitFor(async () => (await standing()) !== before, 'the grace to begin');
@@ -279,16 +279,16 @@ describe('a client that takes its time', () => {
     const again = await b.delivery();
     expect(again.attempt).toBe(2);
     await b.report(again);
-    const [released] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.Released');
+    const [released] = await readTrail(user, fixture.workspaceId, '&event=Tool.CreateFile.Released');
     expect(released).toMatchObject({ actor: { clientId: 'a' }, fields: { reason: 'client_left' } });
   });
 
   it('is asked again 5 s after a refusal, and not before [RELAY-5]', async () => {
-    const client = await scene.client();
+    const client = await fixture.client();
     client.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'busy' } };
-    const { turnId } = (await scene.post([createCall('again')])).body.result;
+    const { turnId } = (await fixture.post([createCall('again')])).body.result;
     await client.delivery();
-    await scene.untilCall(turnId, 'again', 'pending');
+    await fixture.untilCall(turnId, 'again', 'pending');
     client.answer = { ok: true };
     clock.pass(4_000);
     // Several rounds of the clocks' sweep.
@@ -301,14 +301,14 @@ describe('a client that takes its time', () => {
   });
 
   it('and refuses leaves the call to another one [RELAY-5]', async () => {
-    const refusing = await scene.client({ clientId: 'refusing' });
+    const refusing = await fixture.client({ clientId: 'refusing' });
     refusing.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'busy' } };
-    const helping = await scene.client({ clientId: 'helping' });
-    await scene.newSession();
+    const helping = await fixture.client({ clientId: 'helping' });
+    await fixture.newSession();
     await refusing.send('tool:status', {});
-    const { turnId } = (await scene.post([createCall('elsewhere')])).body.result;
+    const { turnId } = (await fixture.post([createCall('elsewhere')])).body.result;
     await refusing.delivery();
-    await scene.untilCall(turnId, 'elsewhere', 'pending');
+    await fixture.untilCall(turnId, 'elsewhere', 'pending');
     clock.pass(5_000);
     await helping.report(await helping.delivery());
     expect(refusing.calls).toHaveLength(1);

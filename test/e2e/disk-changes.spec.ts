@@ -1,7 +1,7 @@
 import type { Session, ToolResult } from '@patchbay/protocol';
 import { aRoot } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 const CREATE = 'workspace_create_file';
@@ -9,23 +9,23 @@ const PATCH = 'workspace_write_patch';
 
 describe('tools that change the Cloud below a folder that the user has connected [SESSION-3]', () => {
   const server = oneServer();
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeEach(async () => {
-    scene = await RelayScene.on(server(), await server().register());
+    fixture = await RelayFixture.on(server(), await server().register());
     await ended('write', { path: '/proj/a.txt', content: 'x' });
     await ended('write', { path: '/other/b.txt', content: 'x' });
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
 
   const ended = async (name: string, args: object): Promise<ToolResult> => {
-    const { body } = await scene.post([{ toolCallId: name, name, arguments: args }], { waitMs: 5_000 });
+    const { body } = await fixture.post([{ toolCallId: name, name, arguments: args }], { waitMs: 5_000 });
     return body.result.toolResults[0]!;
   };
   const direct = (tool: string, args: object, more: object = {}) =>
-    scene.user.post(`/workspaces/${scene.workspaceId}/tools`, { tool, args, ...more });
+    fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, { tool, args, ...more });
   const choose = async (tools: string[] | null): Promise<void> => {
-    const path = `/workspaces/${scene.workspaceId}/sessions`;
-    scene.session = (await scene.user.post<Session>(path, { tools })).body;
+    const path = `/workspaces/${fixture.workspaceId}/sessions`;
+    fixture.session = (await fixture.user.post<Session>(path, { tools })).body;
   };
 
   it.each<[string, object, string]>([
@@ -38,23 +38,23 @@ describe('tools that change the Cloud below a folder that the user has connected
     ['mv', { from: '/proj/a.txt', to: '/other/a.txt' }, CREATE],
     ['mv', { from: '/other/b.txt', to: '/proj/b.txt' }, CREATE],
   ])('%s of %j is refused, and names the client tool', async (name, args, instead) => {
-    await scene.client({ roots: [aRoot('Proj')], tools: [CREATE, PATCH] });
+    await fixture.client({ roots: [aRoot('Proj')], tools: [CREATE, PATCH] });
     const { status, error, result } = await ended(name, args);
     expect([status, error!.code, result]).toEqual(['failed', 'CONFLICT', null]);
     expect(error!.message).toContain(instead);
-    const answer = await direct(name, args, { sessionId: scene.session.sessionId });
+    const answer = await direct(name, args, { sessionId: fixture.session.sessionId });
     expect(answer).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     expect((answer.body as { error: string }).error).toContain(instead);
-    const refused = await readTrail(scene.user, scene.workspaceId, '&errorCode=CONFLICT');
+    const refused = await readTrail(fixture.user, fixture.workspaceId, '&errorCode=CONFLICT');
     expect(refused).toHaveLength(2);
-    const { body } = await scene.user.get<{ files: { docPath: string; sha256: string }[] }>(
-      `/workspaces/${scene.workspaceId}/files`,
+    const { body } = await fixture.user.get<{ files: { docPath: string; sha256: string }[] }>(
+      `/workspaces/${fixture.workspaceId}/files`,
     );
     expect(body.files.map(({ docPath }) => docPath)).toEqual(['other/b.txt', 'proj/a.txt']);
   });
 
   it('are taken elsewhere, in a session that names them, without a session, and once nobody has the folder', async () => {
-    const client = await scene.client({ roots: [aRoot('proj')] });
+    const client = await fixture.client({ roots: [aRoot('proj')] });
     const write = (path: string) => ended('write', { path, content: 'y' });
     expect(await write('/other/b.txt')).toMatchObject({ status: 'succeeded' });
     expect(await write('/projects/b.txt')).toMatchObject({ status: 'succeeded' });
@@ -65,20 +65,20 @@ describe('tools that change the Cloud below a folder that the user has connected
     await choose(['client', 'write']);
     expect(await write('/proj/a.txt')).toMatchObject({ status: 'succeeded' });
     expect(
-      await direct('write', { path: '/proj/a.txt', content: 'z' }, { sessionId: scene.session.sessionId }),
+      await direct('write', { path: '/proj/a.txt', content: 'z' }, { sessionId: fixture.session.sessionId }),
     ).toMatchObject({ status: 200 });
     await choose(null);
     expect(await direct('write', { path: '/proj/a.txt', content: 'z' })).toMatchObject({ status: 200 });
     expect(await ended('read', { path: '/proj/a.txt' })).toMatchObject({ status: 'succeeded' });
     client.close();
     await client.closed();
-    await scene.user.get(`/workspaces/${scene.workspaceId}/roots`);
+    await fixture.user.get(`/workspaces/${fixture.workspaceId}/roots`);
     // A client that reconnects, or whose token has expired, still has its folder.
     expect(await write('/proj/a.txt')).toMatchObject({ error: { code: 'CONFLICT' } });
   });
 
   it('are taken of another user, who has not connected it', async () => {
-    await scene.client({ roots: [aRoot('proj')] });
+    await fixture.client({ roots: [aRoot('proj')] });
     const other = await server().register();
     const { id } = await other.createWorkspace();
     const { body } = await other.post<Session>(`/workspaces/${id}/sessions`, {});

@@ -12,7 +12,7 @@ import OpenAI from 'openai';
 import { allowsAll } from '../support/approvers.js';
 import { describeEmbedded } from '../support/backend.js';
 import { freePort, ServerProcess } from '../support/processes.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { runSnippet, snippetOf } from '../support/snippets.js';
 import { PASSWORD, registerUser, type TestUser } from '../support/test-user.js';
 
@@ -38,7 +38,7 @@ async function chatServer(answers: object[]): Promise<{ server: Server; url: str
 
 describe('The agent in the README', () => {
   it('lets a model call tools until it answers in words', async () => {
-    const scene = await RelayScene.start();
+    const fixture = await RelayFixture.start();
     const call = (id: string, name: string, args: object) => {
       return { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
     };
@@ -55,13 +55,18 @@ describe('The agent in the README', () => {
     const messages = await runSnippet<{ role: string; tool_call_id?: string; content: string }[]>(
       await snippetOf('README.md', 'For agent backends', 'ts'),
       {
-        ...{ url: scene.server.url, email: scene.user.email, password: PASSWORD, task: 'What is in a.txt?' },
+        ...{
+          url: fixture.server.url,
+          email: fixture.user.email,
+          password: PASSWORD,
+          task: 'What is in a.txt?',
+        },
         ...{ model: 'a-model', openai: new OpenAI({ baseURL: url, apiKey: 'none' }) },
       },
       'messages',
     );
     server.close();
-    await scene.close();
+    await fixture.close();
     expect(messages.map(({ role, tool_call_id: id }) => id ?? role)).toEqual([
       ...['system', 'user', 'assistant', 'c1', 'c2', 'assistant', 'c3', 'assistant'],
     ]);
@@ -76,18 +81,18 @@ describe('The agent in the README', () => {
 
 describe('The editor without a disk in docs/editors.md', () => {
   it('executes calls on its texts', async () => {
-    const scene = await RelayScene.start();
+    const fixture = await RelayFixture.start();
     const relay = await runSnippet<RelayClient>(
       await snippetOf('docs/editors.md', 'An editor without a disk, or a web page', 'ts'),
       {
-        ...{ url: scene.server.url, token: scene.user.token, workspaceId: scene.workspaceId },
+        ...{ url: fixture.server.url, token: fixture.user.token, workspaceId: fixture.workspaceId },
         ...{ clientId: 'page', rootId: randomUUID(), approver: allowsAll },
       },
       'relay',
     );
-    const { body } = await scene.post([createCall('c', 'notes/new.md')], { waitMs: 20_000 });
+    const { body } = await fixture.post([createCall('c', 'notes/new.md')], { waitMs: 20_000 });
     await relay.close();
-    await scene.close();
+    await fixture.close();
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
   });
 });

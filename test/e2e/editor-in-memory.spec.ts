@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionContext } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 const EDITOR = join(import.meta.dirname, '../../examples/editor-in-memory/editor.mjs');
@@ -23,18 +23,18 @@ it('The example editor-in-memory takes fewer than 40 lines', () => {
 });
 
 describe('The example editor-in-memory', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let editor: ChildProcessWithoutNullStreams;
   let said: string;
   let home: string;
   beforeEach(async () => {
-    scene = await RelayScene.start();
+    fixture = await RelayFixture.start();
     home = await mkdtemp(join(tmpdir(), 'patchbay-editor-'));
     await start();
   });
   afterEach(async () => {
     await stop();
-    await scene.close();
+    await fixture.close();
     await rm(home, { recursive: true, force: true });
   });
 
@@ -44,9 +44,9 @@ describe('The example editor-in-memory', () => {
       env: {
         ...process.env,
         PATCHBAY_HOME: home,
-        PATCHBAY_URL: scene.server.url,
-        PATCHBAY_TOKEN: scene.user.token,
-        PATCHBAY_WORKSPACE: scene.workspaceId,
+        PATCHBAY_URL: fixture.server.url,
+        PATCHBAY_TOKEN: fixture.user.token,
+        PATCHBAY_WORKSPACE: fixture.workspaceId,
       },
     });
     for (const stream of [editor.stdout, editor.stderr])
@@ -81,14 +81,14 @@ describe('The example editor-in-memory', () => {
     },
   });
   const textOf = async (path: string) => {
-    const { body } = await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+    const { body } = await fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, {
       ...{ tool: 'read', args: { path } },
     });
     return (body as { result: { content: { text: string } } }).result.content.text;
   };
 
   it('patches what it holds, creates, and the Cloud has it', async () => {
-    const patched = scene.post([patch('- a patch')], { waitMs: 20_000 });
+    const patched = fixture.post([patch('- a patch')], { waitMs: 20_000 });
     await says('+- a patch');
     await answer('y');
     const { body } = await patched;
@@ -99,7 +99,7 @@ describe('The example editor-in-memory', () => {
       },
     ]);
     expect(await textOf('/notes/today.md')).toBe('# Today\n\n- a patch\n');
-    const created = scene.post([createCall('c', 'Later.md', 'later\r\n')], { waitMs: 20_000 });
+    const created = fixture.post([createCall('c', 'Later.md', 'later\r\n')], { waitMs: 20_000 });
     await answer('y');
     expect((await created).body.result.toolResults).toMatchObject([
       { status: 'succeeded', result: { created: true, path: 'Later.md', docPath: 'notes/later.md' } },
@@ -107,11 +107,11 @@ describe('The example editor-in-memory', () => {
     expect(await textOf('/notes/Later.md')).toBe('later\n');
   });
 
-  /** Waits until the scene's session has the file among its Active Files. */
+  /** Waits until the fixture's session has the file among its Active Files. */
   async function untilOpenFileIsKnown(): Promise<void> {
-    const path = `/workspaces/${scene.workspaceId}/sessions/${scene.session.sessionId}/context?format=json`;
+    const path = `/workspaces/${fixture.workspaceId}/sessions/${fixture.session.sessionId}/context?format=json`;
     await waitFor(async () => {
-      const { body } = await scene.user.get<SessionContext>(path);
+      const { body } = await fixture.user.get<SessionContext>(path);
       return body.activeFiles.some(
         ({ docPath, sha256: hash }) => docPath === 'notes/today.md' && hash === sha256(TODAY),
       );
@@ -120,7 +120,7 @@ describe('The example editor-in-memory', () => {
 
   it('says what stands in its text where a patch was planned on another, and asks nobody', async () => {
     await untilOpenFileIsKnown();
-    const { body } = await scene.post([patch('- x', 'another\n')], { waitMs: 20_000 });
+    const { body } = await fixture.post([patch('- x', 'another\n')], { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([
       {
         ...{ status: 'failed', error: { code: 'STALE' } },
@@ -131,20 +131,20 @@ describe('The example editor-in-memory', () => {
   });
 
   it('changes nothing that it is not to, and says so', async () => {
-    const denied = scene.post([patch('- no')], { waitMs: 20_000 });
+    const denied = fixture.post([patch('- no')], { waitMs: 20_000 });
     await answer('n');
     expect((await denied).body.result.toolResults).toMatchObject([{ status: 'denied' }]);
-    const again = scene.post([createCall('again', 'notes/today.md')], { waitMs: 20_000 });
+    const again = fixture.post([createCall('again', 'notes/today.md')], { waitMs: 20_000 });
     expect((await again).body.result.toolResults).toMatchObject([
       { status: 'failed', error: { code: 'FileExists' } },
     ]);
   });
 
   it('tells each new session what is open, which the model reads there', async () => {
-    await scene.newSession('editor-in-memory');
+    await fixture.newSession('editor-in-memory');
     await untilOpenFileIsKnown();
     const read = { toolCallId: 'r', name: 'workspace_read_file', arguments: { docPath: 'notes/today.md' } };
-    const { body } = await scene.post([read], { waitMs: 20_000 });
+    const { body } = await fixture.post([read], { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([
       { status: 'succeeded', result: { sha256: sha256(TODAY) } },
     ]);
@@ -153,7 +153,7 @@ describe('The example editor-in-memory', () => {
   it('is the same folder when it is started again', async () => {
     await stop();
     await start();
-    const created = scene.post([createCall('c', 'again.md', 'again\n')], { waitMs: 20_000 });
+    const created = fixture.post([createCall('c', 'again.md', 'again\n')], { waitMs: 20_000 });
     await answer('y');
     expect((await created).body.result.toolResults).toMatchObject([
       { status: 'succeeded', result: { docPath: 'notes/again.md' } },

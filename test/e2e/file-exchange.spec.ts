@@ -8,19 +8,19 @@ import { FileRequestStore } from '../../src/storage/records/file-requests.js';
 import { RecordStore } from '../../src/storage/records/record-store.js';
 import { jest } from '@jest/globals';
 import { givenFile } from '../support/fake-client.js';
-import { activeFile, TextsDesk } from '../support/texts-desk.js';
+import { activeFile, TextsFixture } from '../support/texts-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 import { onTwoNodes, type TwoNodes } from '../support/two-nodes.js';
 
 describe('a file that a client on another node holds', () => {
   const nodes = onTwoNodes();
   let two: TwoNodes;
-  let here: TextsDesk;
-  let there: TextsDesk;
+  let here: TextsFixture;
+  let there: TextsFixture;
   beforeEach(() => {
     two = nodes();
-    here = new TextsDesk(two.a);
-    there = new TextsDesk(two.b);
+    here = new TextsFixture(two.a);
+    there = new TextsFixture(two.b);
   });
 
   it('is read from there, whole [RELAY-24]', async () => {
@@ -36,7 +36,7 @@ describe('a file that a client on another node holds', () => {
   it('is read there before a client here that the session does not use [RELAY-24]', async () => {
     const other = await here.client('other');
     other.giveFile = () => givenFile('other\n');
-    await here.scene.newSession('editor');
+    await here.fixture.newSession('editor');
     const editor = await there.client('editor');
     editor.giveFile = () => givenFile('open\n', { isDirty: true });
     await here.open(activeFile('proj/a.ts', 'open\n'));

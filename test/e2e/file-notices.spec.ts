@@ -3,14 +3,14 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import { storesOf } from '../contract/backends.js';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('files:changed', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   const [proj, other] = [aRoot('Proj'), aRoot('other')];
   let client: FakeClient;
   beforeAll(async () => {
@@ -18,14 +18,14 @@ describe('files:changed', () => {
     user = await server.register();
   });
   beforeEach(async () => {
-    scene = await RelayScene.on(server, user);
-    client = await scene.client({ clientId: 'one', roots: [proj] });
+    fixture = await RelayFixture.on(server, user);
+    client = await fixture.client({ clientId: 'one', roots: [proj] });
   });
   afterEach(() => jest.restoreAllMocks());
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
-  const base = () => `/workspaces/${scene.workspaceId}`;
+  const base = () => `/workspaces/${fixture.workspaceId}`;
   const tool = async (name: string, args: object): Promise<void> => {
     const { body } = await user.post<{ success: boolean }>(`${base()}/tools`, { tool: name, args });
     expect(body.success).toBe(true);
@@ -80,8 +80,8 @@ describe('files:changed', () => {
 
   it('tells what comes over HTTP, from whatever member, and a client’s upload to all but itself [RELAY-21]', async () => {
     const bob = await server.register();
-    await user.addMember(scene.workspaceId, bob);
-    const bobs = await scene.client({ clientId: 'one', token: bob.token, roots: [proj, other] });
+    await user.addMember(fixture.workspaceId, bob);
+    const bobs = await fixture.client({ clientId: 'one', token: bob.token, roots: [proj, other] });
     await user.request('PUT', `${base()}/contents/Proj/put.txt`, 'put');
     await upload(client, '/Proj/mine.txt', 'mine');
     await upload(bobs, '/Proj/bobs.txt', 'bobs');
@@ -95,7 +95,7 @@ describe('files:changed', () => {
     const names = Array.from({ length: 250 }, (_, at) => `/Proj/many/${at}.txt`);
     await user.request('PUT', `${base()}/blobs/${sha256('x')}`, 'x');
     const files = names.map((path) => ({ path, sha256: sha256('x'), baseSha256: null }));
-    const rootless = await scene.client({ clientId: 'none' });
+    const rootless = await fixture.client({ clientId: 'none' });
     expect((await user.post(`${base()}/files/commit`, { files })).status).toBe(200);
     const all250 = () => Object.keys(told(client)).length === 250;
     await waitFor(() => all250() || client.changed.some(({ more }) => more), 'word of all files');
@@ -128,7 +128,7 @@ describe('files:changed', () => {
       content: Buffer.from('b'),
       sha256: sha256('b'),
     };
-    const another = await scene.client({ clientId: 'two', roots: [proj] });
+    const another = await fixture.client({ clientId: 'two', roots: [proj] });
     expect(await another.send('files:put', { ...stale, baseSha256: sha256('c') })).toMatchObject({
       ok: false,
     });

@@ -6,24 +6,24 @@ import { type Journal, RelayClient } from '@patchbay/client/relay';
 import { sha256 } from '@patchbay/protocol/hash';
 import { clientFileReader, WorkspaceRoots } from '@patchbay/workspace';
 import { aRoot } from '../support/fake-client.js';
-import { RelayScene } from '../support/relay-scene.js';
-import { TextsDesk } from '../support/texts-desk.js';
+import { RelayFixture } from '../support/relay-fixture.js';
+import { TextsFixture } from '../support/texts-fixture.js';
 
 describe('a model that reads from a connected folder', () => {
-  let desk: TextsDesk;
+  let setup: TextsFixture;
   let base: string;
   let folder: string;
   let journal: Journal;
   let client: RelayClient;
 
   beforeAll(async () => {
-    desk = new TextsDesk(await RelayScene.start());
+    setup = new TextsFixture(await RelayFixture.start());
     base = await mkdtemp(join(tmpdir(), 'patchbay-folder-reads-'));
     folder = join(base, 'Proj');
     await mkdir(folder);
     await writeFile(join(folder, '.gitignore'), '.env\n');
     journal = await openDiskJournal(join(base, 'home'));
-    const { server, user, workspaceId } = desk.scene;
+    const { server, user, workspaceId } = setup.fixture;
     client = new RelayClient({
       ...{ url: server.url, token: user.token, workspaceId, clientId: 'cli', journal, tools: {} },
       roots: [aRoot('Proj')],
@@ -34,14 +34,14 @@ describe('a model that reads from a connected folder', () => {
   afterAll(async () => {
     await client.close();
     await journal.close();
-    await desk.scene.close();
+    await setup.fixture.close();
     await rm(base, { recursive: true, force: true });
   });
 
   it('reads what was edited there since the last push', async () => {
-    await desk.write('/Proj/a.ts', 'pushed\n');
+    await setup.write('/Proj/a.ts', 'pushed\n');
     await writeFile(join(folder, 'a.ts'), 'edited\n');
-    const result = await desk.readFile('/Proj/a.ts');
+    const result = await setup.readFile('/Proj/a.ts');
     expect(result).toMatchObject({ source: 'disk', content: 'edited\n', sha256: sha256('edited\n') });
     expect(result.warnings).toEqual([expect.stringContaining(sha256('pushed\n'))]);
   });
@@ -49,7 +49,7 @@ describe('a model that reads from a connected folder', () => {
   it('reads bytes whole, up to the limit of a file', async () => {
     const text = 'ü\n'.repeat(400_000);
     await writeFile(join(folder, 'large.txt'), text);
-    const result = await desk.readFile('proj/large.txt', { maxBytes: 8 * 1024 * 1024 });
+    const result = await setup.readFile('proj/large.txt', { maxBytes: 8 * 1024 * 1024 });
     expect([result.source, result.content === text]).toEqual(['disk', true]);
   });
 
@@ -58,24 +58,24 @@ describe('a model that reads from a connected folder', () => {
     await writeFile(join(base, 'outside.txt'), 'secret');
     await symlink(join(base, 'outside.txt'), join(folder, 'link.txt'));
     for (const path of ['.env', 'link.txt']) {
-      const { success, error, result } = await desk.call('workspace_read_file', { docPath: `Proj/${path}` });
+      const { success, error, result } = await setup.call('workspace_read_file', { docPath: `Proj/${path}` });
       expect(success === true || JSON.stringify([error, result]).includes('secret')).toBe(false);
-      await desk.write(`/Proj/${path}`, 'cloud\n');
-      const told = await desk.readFile(`Proj/${path}`);
+      await setup.write(`/Proj/${path}`, 'cloud\n');
+      const told = await setup.readFile(`Proj/${path}`);
       expect(told).toMatchObject({ source: 'cloud', content: 'cloud\n' });
       expect(told.warnings).toEqual([expect.stringContaining('it refuses (FORBIDDEN')]);
     }
   });
 
   it('is told of a file that was deleted there, and of a twin by case', async () => {
-    await desk.write('/Proj/gone.ts', 'cloud\n');
-    expect((await desk.readFile('Proj/gone.ts')).warnings).toEqual([
+    await setup.write('/Proj/gone.ts', 'cloud\n');
+    expect((await setup.readFile('Proj/gone.ts')).warnings).toEqual([
       expect.stringContaining('it was deleted there, or never written'),
     ]);
-    await desk.write('/Proj/twin.ts', 'cloud\n');
+    await setup.write('/Proj/twin.ts', 'cloud\n');
     await writeFile(join(folder, 'twin.ts'), 'a');
     await writeFile(join(folder, 'Twin.ts'), 'b');
-    expect((await desk.readFile('Proj/twin.ts')).warnings).toEqual([
+    expect((await setup.readFile('Proj/twin.ts')).warnings).toEqual([
       expect.stringContaining('differ only by case'),
     ]);
   });

@@ -1,7 +1,7 @@
 import type { ClientRoot, OpenToolCall } from '@patchbay/protocol';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
-import { patchCall } from '../support/patch-desk.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { patchCall } from '../support/patch-fixture.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { storesOf } from '../contract/backends.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
@@ -11,22 +11,22 @@ const TOOLS = ['workspace_create_file', 'workspace_write_patch'];
 describe('a call', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
     server = await startTestServer({ config: { graceMs: 100 } });
     user = await server.register();
   });
-  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   const [proj, proj2] = [aRoot('Proj'), aRoot('proj2')];
   const connect = (clientId: string, ...roots: ClientRoot[]): Promise<FakeClient> =>
-    scene.client({ clientId, roots, tools: TOOLS });
+    fixture.client({ clientId, roots, tools: TOOLS });
   /** Posts one call and says which of the clients were sent it. */
   async function sent(call: Record<string, unknown>, ...clients: FakeClient[]): Promise<boolean[]> {
     const before = clients.map(({ calls }) => calls.length);
-    const { body } = await scene.post([call], { waitMs: 300 });
+    const { body } = await fixture.post([call], { waitMs: 300 });
     const got = clients.map(({ calls }, at) => calls.length > before[at]!);
     // What went out is ended, so that no window is full.
     for (const client of clients.filter((_, at) => got[at])) await client.report(client.calls.at(-1)!);
@@ -50,26 +50,26 @@ describe('a call', () => {
   it('that names a folder waits for it, and says for which one [RELAY-15] [RELAY-16]', async () => {
     const [first, second] = [await connect('one', proj), await connect('two', proj2)];
     first.close();
-    const posted = await scene.post([createCall('c', 'proj/a.txt')], { turnId: 't', waitMs: 300 });
+    const posted = await fixture.post([createCall('c', 'proj/a.txt')], { turnId: 't', waitMs: 300 });
     expect(posted.body.result.toolCalls).toMatchObject([{ status: 'pending', roots: ['proj'] }]);
     expect(second.calls).toEqual([]);
     const again = await connect('three', proj);
     expect((await again.delivery()).toolCallId).toBe('c');
     await again.report(again.calls[0]!);
-    await scene.post([createCall('free')], { turnId: 'free' });
-    expect((await scene.calls('free')).free).not.toHaveProperty('roots');
+    await fixture.post([createCall('free')], { turnId: 'free' });
+    expect((await fixture.calls('free')).free).not.toHaveProperty('roots');
   });
 
   it('that names a folder which was forgotten while its client is away is like one that names none [RELAY-15] [ROOT-3]', async () => {
     const [first, client] = [await connect('one', proj), await connect('two', proj2)];
-    const path = `/workspaces/${scene.workspaceId}/roots/proj`;
+    const path = `/workspaces/${fixture.workspaceId}/roots/proj`;
     expect((await user.request('DELETE', path)).status).toBe(204);
     // Whoever has it connected keeps it.
     expect(await sent(createCall('a', 'proj/a.txt'), first, client)).toEqual([true, false]);
-    await scene.newSession();
+    await fixture.newSession();
     first.close();
     const { clients } = storesOf(server.app);
-    const known = () => clients.ofUser(scene.workspaceId, user.id, 9);
+    const known = () => clients.ofUser(fixture.workspaceId, user.id, 9);
     await waitFor(
       async () => (await known()).some(({ leftAt }) => leftAt !== null),
       'the end of its presence',
@@ -84,7 +84,7 @@ describe('a call', () => {
     const late = { timeouts: { deliveryMs: 200 }, waitMs: 5_000 };
     const call = (id: string, path: string): Record<string, unknown> => createCall(id, path);
     const both = { ...patchCall([{ docPath: 'proj/a.txt' }, { docPath: 'proj2/a.txt' }]), toolCallId: 'b' };
-    const { body } = await scene.post([call('a', 'proj/a.txt'), both], late);
+    const { body } = await fixture.post([call('a', 'proj/a.txt'), both], late);
     expect(body.result.toolResults.map(({ error }) => error)).toEqual([
       {
         code: 'DELIVERY_TIMEOUT',
@@ -100,18 +100,18 @@ describe('a call', () => {
 
   it('that names a folder of another user’s is like one that names none', async () => {
     const bob = await server.register();
-    await user.addMember(scene.workspaceId, bob);
-    await scene.client({ clientId: 'bobs', token: bob.token, roots: [proj] });
+    await user.addMember(fixture.workspaceId, bob);
+    await fixture.client({ clientId: 'bobs', token: bob.token, roots: [proj] });
     const client = await connect('one', proj2);
     expect(await sent(createCall('c', 'proj/a.txt'), client)).toEqual([true]);
   });
 
   it('of a bound session goes to its client only, and only where that has the folder [RELAY-16]', async () => {
     const [bound, other] = [await connect('bound', proj2), await connect('other', proj)];
-    await scene.newSession('bound');
+    await fixture.newSession('bound');
     expect(await sent(createCall('c', 'proj/a.txt'), bound, other)).toEqual([false, false]);
     expect(await sent(createCall('d', 'proj2/a.txt'), bound, other)).toEqual([true, false]);
-    await scene.client({ clientId: 'bound', roots: [proj2, proj] });
+    await fixture.client({ clientId: 'bound', roots: [proj2, proj] });
   });
 
   it('that names none stays with the folder that its session began with [RELAY-17]', async () => {
@@ -119,13 +119,13 @@ describe('a call', () => {
     expect(await sent(createCall('a', 'a.txt'), first)).toEqual([true]);
     first.close();
     const second = await connect('two', proj2);
-    const rootless = await scene.client({ clientId: 'none' });
+    const rootless = await fixture.client({ clientId: 'none' });
     expect(await sent(createCall('b', 'b.txt'), second, rootless)).toEqual([false, false]);
     // Another client of the same folder, with one more, is as good.
     const wider = await connect('three', proj2, proj);
     expect((await wider.delivery()).toolCallId).toBe('b');
     await wider.report(wider.calls[0]!);
-    await scene.newSession();
+    await fixture.newSession();
     expect(await sent(createCall('c', 'c.txt'), second, rootless, wider)).toEqual([false, false, true]);
   });
 
@@ -138,23 +138,23 @@ describe('a call', () => {
 
   it('of one of several turns that are posted at once stays with the folder of the first [RELAY-17]', async () => {
     const names = ['a', 'b', 'c', 'd'];
-    await Promise.all(names.map((name) => scene.post([createCall(name)], { turnId: name })));
-    const first = await scene.client({ clientId: 'one', roots: [proj], tools: TOOLS, maxInFlight: 1 });
+    await Promise.all(names.map((name) => fixture.post([createCall(name)], { turnId: name })));
+    const first = await fixture.client({ clientId: 'one', roots: [proj], tools: TOOLS, maxInFlight: 1 });
     await first.delivery();
     const second = await connect('two', proj2);
-    await scene.post([createCall('e')], { turnId: 'e', waitMs: 300 });
+    await fixture.post([createCall('e')], { turnId: 'e', waitMs: 300 });
     expect([first.calls.length, second.calls]).toEqual([1, []]);
     for (let done = 1; done <= 5; done += 1) await first.report(await first.delivery(done));
     expect(second.calls).toEqual([]);
   });
 
   it('of clients without folders goes from one to another, as they are one folder [RELAY-17]', async () => {
-    const first = await scene.client({ clientId: 'one' });
+    const first = await fixture.client({ clientId: 'one' });
     expect(await sent(createCall('a', 'proj/a.txt'), first)).toEqual([true]);
     const withFolder = await connect('two', proj2);
     first.close();
     expect(await sent(createCall('b', 'src/a.txt'), withFolder)).toEqual([false]);
-    const next = await scene.client({ clientId: 'three' });
+    const next = await fixture.client({ clientId: 'three' });
     expect((await next.delivery()).toolCallId).toBe('b');
     await next.report(next.calls[0]!);
   });
@@ -162,7 +162,7 @@ describe('a call', () => {
   it('over two folders needs one client that has both [RELAY-18]', async () => {
     const [first, second] = [await connect('one', proj), await connect('two', proj2)];
     const over = patchCall([{ docPath: 'proj/a.txt' }, { docPath: 'proj2/a.txt' }]);
-    const { body } = await scene.post([over], { waitMs: 300 });
+    const { body } = await fixture.post([over], { waitMs: 300 });
     expect(body.result.toolResults).toMatchObject([
       {
         status: 'failed',
@@ -174,8 +174,8 @@ describe('a call', () => {
       },
     ]);
     const both = await connect('three', proj, proj2);
-    await scene.post([over], { turnId: 't', waitMs: 300 });
+    await fixture.post([over], { turnId: 't', waitMs: 300 });
     expect([first.calls, second.calls, both.calls.length]).toEqual([[], [], 1]);
-    expect((await scene.calls('t')).p1 as OpenToolCall).toMatchObject({ roots: ['proj', 'proj2'] });
+    expect((await fixture.calls('t')).p1 as OpenToolCall).toMatchObject({ roots: ['proj', 'proj2'] });
   });
 });

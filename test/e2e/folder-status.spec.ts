@@ -1,26 +1,26 @@
 import type { FolderStatus, WorkspaceRoot } from '@patchbay/protocol';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('folder:status', () => {
   const server = oneServer();
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let client: FakeClient;
   const proj = aRoot('Proj');
   beforeEach(async () => {
-    scene = await RelayScene.on(server(), await server().register());
-    client = await scene.client({ roots: [proj] });
+    fixture = await RelayFixture.on(server(), await server().register());
+    client = await fixture.client({ roots: [proj] });
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
 
   const STATUS: FolderStatus = {
     ...{ docPath: 'proj', conflicts: ['proj/a.txt'], behind: ['proj/b/c.txt'], more: 3 },
   };
   const folder = async (): Promise<WorkspaceRoot> => {
-    const path = `/workspaces/${scene.workspaceId}/roots`;
-    const { body } = await scene.user.get<{ roots: WorkspaceRoot[] }>(path);
+    const path = `/workspaces/${fixture.workspaceId}/roots`;
+    const { body } = await fixture.user.get<{ roots: WorkspaceRoot[] }>(path);
     return body.roots.find(({ docPath }) => docPath === 'proj')!;
   };
 
@@ -31,7 +31,7 @@ describe('folder:status', () => {
     client.close();
     await waitFor(async () => !(await folder()).connected, 'the end of its presence');
     expect(await folder()).toMatchObject(said);
-    const again = await scene.client({ roots: [proj] });
+    const again = await fixture.client({ roots: [proj] });
     expect(await folder()).toMatchObject({ ...said, connected: true });
     const nothing = { conflicts: [], behind: [], more: 0 };
     expect(await again.send('folder:status', { docPath: 'proj', ...nothing })).toEqual({ ok: true });

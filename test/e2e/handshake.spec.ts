@@ -7,7 +7,7 @@ import { newId } from '../../src/common/ids.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';
 import { hold } from '../support/hold.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -16,18 +16,18 @@ const jwtSecret = 'a secret of more than thirty-two characters';
 describe('a handshake', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
     server = await startTestServer({ config: { jwtSecret, origins: ['https://editor.example.com'] } });
     user = await server.register();
   });
-  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   /** `err.data` of a handshake that is refused. */
   async function refusal(change: Partial<FakeClientOptions>): Promise<RelayError | undefined> {
-    const error = await FakeClient.connect(scene.clientOptions(change)).then(
+    const error = await FakeClient.connect(fixture.clientOptions(change)).then(
       () => new Error('was accepted'),
       (reason: Error) => reason,
     );
@@ -107,13 +107,13 @@ describe('a handshake', () => {
 
   it('takes numbers and lists as text, of clients that can send strings alone [RELAY-30]', async () => {
     const root = { name: 'Proj', rootId: randomUUID(), docPath: 'proj' };
-    const client = await scene.client({
+    const client = await fixture.client({
       auth: {
         ...{ protocol: '1', maxInFlight: '2', customTools: '[]' },
         ...{ tools: '["workspace_create_file"]', roots: JSON.stringify([root]) },
       },
     });
-    await scene.post(['a', 'b', 'c'].map((id) => createCall(id, `Proj/${id}.txt`)));
+    await fixture.post(['a', 'b', 'c'].map((id) => createCall(id, `Proj/${id}.txt`)));
     await client.delivery(2);
     expect(client.calls.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'b']);
     await client.report(client.calls[0]!);
@@ -121,24 +121,24 @@ describe('a handshake', () => {
   });
 
   it('takes absent and null for the same, and the workspace in any case', async () => {
-    const client = await scene.client({
-      workspaceId: scene.workspaceId.toUpperCase(),
+    const client = await fixture.client({
+      workspaceId: fixture.workspaceId.toUpperCase(),
       auth: { maxInFlight: null },
     });
-    await scene.post([createCall('a')]);
+    await fixture.post([createCall('a')]);
     await client.report(await client.delivery());
   });
 
   it('of a page of another site is refused before anything is said [RELAY-1]', async () => {
     for (const origin of ['https://evil.example.com', 'null', `${server.url}.evil.example.com`]) {
       expect(await refusal({ headers: { origin } })).toBeUndefined();
-      await expect(FakeClient.connect(scene.clientOptions({ headers: { origin } }))).rejects.toThrow();
+      await expect(FakeClient.connect(fixture.clientOptions({ headers: { origin } }))).rejects.toThrow();
     }
   });
 
   it('of our own page or of an allowed origin is taken', async () => {
     for (const origin of [server.url, 'https://editor.example.com']) {
-      expect((await scene.client({ headers: { origin }, clientId: origin })).connected).toBe(true);
+      expect((await fixture.client({ headers: { origin }, clientId: origin })).connected).toBe(true);
     }
   });
 
@@ -158,11 +158,11 @@ describe('a handshake', () => {
   });
 
   it('with a clientId that is connected replaces the first connection, which learns it [RELAY-2]', async () => {
-    const first = await scene.client();
-    await scene.post([createCall('a')]);
+    const first = await fixture.client();
+    await fixture.post([createCall('a')]);
     await first.delivery();
-    await scene.untilCall((await lastTurn())!, 'a', 'acknowledged');
-    const second = await scene.client();
+    await fixture.untilCall((await lastTurn())!, 'a', 'acknowledged');
+    const second = await fixture.client();
     await first.closed();
     expect(first.notices).toEqual(['client:replaced']);
     expect(first.closedBecause).toBe('io server disconnect');
@@ -173,14 +173,14 @@ describe('a handshake', () => {
   });
   const lastTurn = async (): Promise<string | null> => {
     const { body } = await user.get<{ events: { turnId: string }[] }>(
-      `/workspaces/${scene.workspaceId}/audit`,
+      `/workspaces/${fixture.workspaceId}/audit`,
     );
     return body.events.at(-1)?.turnId ?? null;
   };
 
   it('is not ended by word of an older connection of its that comes late [RELAY-2]', async () => {
-    const client = await scene.client();
-    const key = { workspaceId: scene.workspaceId, userId: user.id, clientId: 'editor-1' };
+    const client = await fixture.client();
+    const key = { workspaceId: fixture.workspaceId, userId: user.id, clientId: 'editor-1' };
     const older = { ...key, epoch: 0, connectionId: newId() };
     server.app.get(Bus, { strict: false }).publish({ type: 'client_connected', ...older });
     expect(await client.send('hello')).toMatchObject({ error: { code: 'NOT_FOUND' } });
@@ -188,21 +188,21 @@ describe('a handshake', () => {
 
   it('with another user’s clientId leaves theirs alone [RELAY-2]', async () => {
     const other = await server.register();
-    await user.addMember(scene.workspaceId, other);
-    const [mine, theirs] = [await scene.client(), await scene.client({ token: other.token })];
+    await user.addMember(fixture.workspaceId, other);
+    const [mine, theirs] = [await fixture.client(), await fixture.client({ token: other.token })];
     await mine.send('tool:status', {});
     expect([mine.connected, theirs.connected]).toEqual([true, true]);
-    await scene.post([createCall('a')]);
+    await fixture.post([createCall('a')]);
     await mine.report(await mine.delivery());
     expect(theirs.calls).toEqual([]);
   });
 
   it('does not outlive the membership [RELAY-11]', async () => {
     const member = await server.register();
-    await user.addMember(scene.workspaceId, member);
-    const client = await scene.client({ token: member.token });
-    const own = await scene.client();
-    await user.request('DELETE', `/workspaces/${scene.workspaceId}/members/${member.id}`);
+    await user.addMember(fixture.workspaceId, member);
+    const client = await fixture.client({ token: member.token });
+    const own = await fixture.client();
+    await user.request('DELETE', `/workspaces/${fixture.workspaceId}/members/${member.id}`);
     await client.closed(1_000);
     expect(client.closedBecause).toBe('io server disconnect');
     expect(await refusal({ token: member.token })).toMatchObject({ code: 'FORBIDDEN' });
@@ -211,28 +211,28 @@ describe('a handshake', () => {
 
   it('of whose membership ends under it admits to nothing [RELAY-11]', async () => {
     const member = await server.register();
-    await user.addMember(scene.workspaceId, member);
+    await user.addMember(fixture.workspaceId, member);
     const slow = hold(storesOf(server.app).clients, 'epochOf');
-    const connecting = FakeClient.connect(scene.clientOptions({ token: member.token }));
+    const connecting = FakeClient.connect(fixture.clientOptions({ token: member.token }));
     await slow.reached;
-    await user.request('DELETE', `/workspaces/${scene.workspaceId}/members/${member.id}`);
+    await user.request('DELETE', `/workspaces/${fixture.workspaceId}/members/${member.id}`);
     slow.release();
     const client = await connecting;
-    scene.clients.push(client);
+    fixture.clients.push(client);
     expect(await client.resume([])).toMatchObject({ ok: false, error: { code: 'FORBIDDEN' } });
   });
 
   it('of whose login ends under it admits to nothing [REQ-8] [RELAY-11]', async () => {
     const member = await server.register();
-    await user.addMember(scene.workspaceId, member);
+    await user.addMember(fixture.workspaceId, member);
     const slow = hold(storesOf(server.app).clients, 'epochOf');
-    const connecting = FakeClient.connect(scene.clientOptions({ token: member.token }));
+    const connecting = FakeClient.connect(fixture.clientOptions({ token: member.token }));
     await slow.reached;
     const { refreshToken } = member.credentials;
     await server.request('POST', '/auth/logout', { refreshToken });
     slow.release();
     const client = await connecting;
-    scene.clients.push(client);
+    fixture.clients.push(client);
     expect(await client.send('auth:refresh', member.token)).toMatchObject({
       error: { code: 'INVALID_TOKEN' },
     });
@@ -242,15 +242,15 @@ describe('a handshake', () => {
 
   it('does not outlive its login, and goes by the one of its newest token [REQ-8] [RELAY-11]', async () => {
     const member = await server.register();
-    await user.addMember(scene.workspaceId, member);
+    await user.addMember(fixture.workspaceId, member);
     const login = { email: member.email, password: PASSWORD };
     const other = (await server.request<Credentials>('POST', '/auth/login', login)).body;
     const logout = ({ refreshToken }: Credentials) =>
       server.request('POST', '/auth/logout', { refreshToken });
     const [first, renewed, second] = [
-      await scene.client({ token: member.token, clientId: 'first' }),
-      await scene.client({ token: member.token, clientId: 'renewed' }),
-      await scene.client({ token: other.accessToken, clientId: 'second' }),
+      await fixture.client({ token: member.token, clientId: 'first' }),
+      await fixture.client({ token: member.token, clientId: 'renewed' }),
+      await fixture.client({ token: other.accessToken, clientId: 'second' }),
     ];
     expect(await renewed.send('auth:refresh', other.accessToken)).toMatchObject({ ok: true });
     await logout(member.credentials);
@@ -263,13 +263,13 @@ describe('a handshake', () => {
   });
 
   it('does not outlive its token, of which the client is warned [RELAY-11]', async () => {
-    const client = await scene.client({ token: tokenFor(user, 2) });
+    const client = await fixture.client({ token: tokenFor(user, 2) });
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     await client.closed(5_000);
   });
 
   it('is warned a minute before its token ends [RELAY-11]', async () => {
-    const client = await scene.client({ token: tokenFor(user, 61) });
+    const client = await fixture.client({ token: tokenFor(user, 61) });
     expect(client.notices).toEqual([]);
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     expect(client.connected).toBe(true);
@@ -277,7 +277,7 @@ describe('a handshake', () => {
 
   it('is warned once of the end of one token, however often that is sent again [RELAY-11]', async () => {
     const token = tokenFor(user, 3);
-    const client = await scene.client({ token });
+    const client = await fixture.client({ token });
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     for (let times = 0; times < 5; times += 1) await client.send('auth:refresh', token);
     await new Promise((resolve) => setTimeout(resolve, 900));
@@ -287,7 +287,7 @@ describe('a handshake', () => {
 
   it('is renewed with another token of the same user, and of nobody else [RELAY-11]', async () => {
     const other = await server.register();
-    const client = await scene.client({ token: tokenFor(user, 2) });
+    const client = await fixture.client({ token: tokenFor(user, 2) });
     expect(await client.send('auth:refresh', other.token)).toMatchObject({
       ok: false,
       error: { code: 'FORBIDDEN' },
@@ -305,8 +305,8 @@ describe('a handshake', () => {
       });
     }
     // Also before its journal was shown: that may take long.
-    const early = await FakeClient.connect(scene.clientOptions({ clientId: 'early' }));
-    scene.clients.push(early);
+    const early = await FakeClient.connect(fixture.clientOptions({ clientId: 'early' }));
+    fixture.clients.push(early);
     expect(await early.send('auth:refresh', tokenFor(user, 60))).toMatchObject({ ok: true });
     const renewed = await client.send('auth:refresh', tokenFor(user, 3_600));
     expect(renewed).toEqual({ ok: true, expiresAt: expect.stringMatching(/Z$/) as string });

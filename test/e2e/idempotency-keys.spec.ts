@@ -1,4 +1,4 @@
-import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, TurnResult } from '@patchbay/protocol';
 import { jest } from '@jest/globals';
 import type { PinoLogger } from '../../src/common/pino-logger.js';
 import { IdempotencyKeyStore } from '../../src/storage/records/idempotency-keys.js';
@@ -6,34 +6,34 @@ import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { KeySweep } from '../../src/turns/engine/key-sweep.js';
 import { storesOf } from '../contract/backends.js';
 import { hold } from '../support/hold.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { type Answer, startTestServer } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 
-type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
+type TurnAnswer = Answer<InvokeResult<TurnResult>>;
 const DAY_MS = 24 * 60 * 60_000;
 
 describe('an Idempotency-Key', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeEach(async () => {
-    scene = await RelayScene.start({ maxOpenTurns: 2 });
+    fixture = await RelayFixture.start({ maxOpenTurns: 2 });
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
 
   const post = (key: string, body: object): Promise<TurnAnswer> =>
-    scene.server.request(
+    fixture.server.request(
       'POST',
-      scene.base,
+      fixture.base,
       { waitMs: 0, ...body },
-      { authorization: `Bearer ${scene.user.token}`, 'idempotency-key': key },
+      { authorization: `Bearer ${fixture.user.token}`, 'idempotency-key': key },
     );
   const toolCalls = [createCall('c1')];
   const turnIdOf = ({ body }: TurnAnswer): string => body.result.turnId;
   /** What is left of a request whose server dies between the key and the turn. */
   const claimed = async (key: string, turnId: string): Promise<void> => {
-    const { workspaceId, session, user } = scene;
+    const { workspaceId, session, user } = fixture;
     const ref = { workspaceId, sessionId: session.sessionId, turnId };
-    const keys = scene.server.app.get(IdempotencyKeyStore, { strict: false });
+    const keys = fixture.server.app.get(IdempotencyKeyStore, { strict: false });
     await keys.claim({ ...ref, userId: user.id, key, claimedAt: Date.now() }, 0);
   };
 
@@ -43,18 +43,18 @@ describe('an Idempotency-Key', () => {
     expect([made.status, turnIdOf(made)]).toEqual([202, 'first']);
     const again = await post('key', { toolCalls });
     expect(again.body.result.toolCalls).toEqual(made.body.result.toolCalls);
-    expect(await scene.steps('c1')).toEqual(['Accepted']);
+    expect(await fixture.steps('c1')).toEqual(['Accepted']);
   });
 
   it('stands for the turn that it was claimed for, also while that one is not there', async () => {
     await claimed('key', 'first');
     expect(await post('key', { toolCalls, turnId: 'second' })).toMatchObject({ status: 409 });
-    await scene.newSession();
+    await fixture.newSession();
     expect(await post('key', { toolCalls })).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
   it('whose turn the store could not take works when it is sent again', async () => {
-    const store = scene.server.app.get(TurnStore, { strict: false });
+    const store = fixture.server.app.get(TurnStore, { strict: false });
     const insert = jest.spyOn(store, 'insert').mockRejectedValueOnce(new Error('disk full'));
     expect(await post('key', { toolCalls })).toMatchObject({ status: 500 });
     const made = await post('key', { toolCalls });
@@ -64,9 +64,9 @@ describe('an Idempotency-Key', () => {
   });
 
   it('of a turn for which there was no room is as good as new', async () => {
-    for (const turnId of ['t1', 't2']) await scene.post([createCall('c1')], { turnId });
+    for (const turnId of ['t1', 't2']) await fixture.post([createCall('c1')], { turnId });
     expect(await post('key', { toolCalls: [createCall('c9')] })).toMatchObject({ status: 429 });
-    await scene.cancel('t1');
+    await fixture.cancel('t1');
     expect(await post('key', { toolCalls })).toMatchObject({ status: 202 });
   });
 
@@ -74,25 +74,25 @@ describe('an Idempotency-Key', () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => post('key', { toolCalls })));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     expect(new Set(answers.map(turnIdOf)).size).toBe(1);
-    expect(await scene.steps('c1')).toEqual(['Accepted']);
+    expect(await fixture.steps('c1')).toEqual(['Accepted']);
   });
 
   it('that two requests claim in one moment makes one turn', async () => {
-    const slow = hold(storesOf(scene.server.app).keys, 'claim');
+    const slow = hold(storesOf(fixture.server.app).keys, 'claim');
     const both = [post('key', { toolCalls }), post('key', { toolCalls })];
     await slow.reachedBy(2);
     slow.release();
     const [first, second] = (await Promise.all(both)).map(turnIdOf);
     expect(second).toBe(first);
-    expect(await scene.steps('c1')).toEqual(['Accepted']);
+    expect(await fixture.steps('c1')).toEqual(['Accepted']);
   });
 
   it('of a turn that another request has stored meanwhile, with the last room there was, finds it', async () => {
-    await scene.post([createCall('other')]);
-    const slow = hold(storesOf(scene.server.app).keys, 'claim');
+    await fixture.post([createCall('other')]);
+    const slow = hold(storesOf(fixture.server.app).keys, 'claim');
     const late = post('key', { toolCalls, turnId: 'same' });
     await slow.reached;
-    const first = await scene.post(toolCalls, { turnId: 'same' });
+    const first = await fixture.post(toolCalls, { turnId: 'same' });
     expect(first.status).toBe(202);
     slow.release();
     expect(await late).toMatchObject({ status: 202, body: { result: { turnId: 'same' } } });
@@ -108,12 +108,12 @@ describe('the life of an Idempotency-Key', () => {
   it('is 24 hours by the server’s clock: then it names a new turn [TURN-3]', async () => {
     const clock = new ShiftedClock();
     const server = await startTestServer({ clock, config: { accessTokenMinutes: 3 * 24 * 60 } });
-    const scene = await RelayScene.on(server, await server.register());
-    const headers = { authorization: `Bearer ${scene.user.token}`, 'idempotency-key': 'key' };
+    const fixture = await RelayFixture.on(server, await server.register());
+    const headers = { authorization: `Bearer ${fixture.user.token}`, 'idempotency-key': 'key' };
     const post = (content: string): Promise<TurnAnswer> =>
       server.request(
         'POST',
-        scene.base,
+        fixture.base,
         { toolCalls: [createCall('c', 'c.txt', content)], waitMs: 0 },
         headers,
       );
@@ -130,17 +130,17 @@ describe('the life of an Idempotency-Key', () => {
     clock.pass(DAY_MS - 60_000);
     expect(turnIdOf(await post('b'))).toBe(turnIdOf(second));
     expect((await post('a')).status).toBe(409);
-    await scene.close();
+    await fixture.close();
     await server.close();
   });
 
   it('is not shortened by the sweep, which removes it after it [TURN-3]', async () => {
     const clock = new ShiftedClock();
     const server = await startTestServer({ clock, config: { accessTokenMinutes: 3 * 24 * 60 } });
-    const scene = await RelayScene.on(server, await server.register());
+    const fixture = await RelayFixture.on(server, await server.register());
     const { keys } = storesOf(server.app);
     const sweep = new OpenSweep(keys, clock, { setContext: () => {} } as unknown as PinoLogger);
-    const { workspaceId, user, base } = scene;
+    const { workspaceId, user, base } = fixture;
     const isStored = async (): Promise<boolean> => (await keys.find(workspaceId, user.id, 'key', 0)) !== null;
     const headers = { authorization: `Bearer ${user.token}`, 'idempotency-key': 'key' };
     await server.request('POST', base, { toolCalls: [createCall('c')], waitMs: 0 }, headers);
@@ -150,7 +150,7 @@ describe('the life of an Idempotency-Key', () => {
     clock.pass(120_000);
     await sweep.now();
     expect(await isStored()).toBe(false);
-    await scene.close();
+    await fixture.close();
     await server.close();
   });
 });

@@ -1,27 +1,27 @@
 import type { JsonObject, OpenToolCall, PatchFault, ToolResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { DOC, patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
-import { type RelayScene } from '../support/relay-scene.js';
+import { DOC, patchCall, PatchFixture, replaceTwo, TEXT } from '../support/patch-fixture.js';
+import { type RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 const NAME = 'workspace_write_patch';
 
 describe('arguments that come as a string of JSON [TURN-30]', () => {
   const server = oneServer();
-  const desk = new PatchDesk(server);
-  let scene: RelayScene;
+  const setup = new PatchFixture(server);
+  let fixture: RelayFixture;
   beforeEach(async () => {
-    ({ scene } = await desk.open());
-    await desk.write(`/${DOC}`, TEXT);
+    ({ fixture } = await setup.open());
+    await setup.write(`/${DOC}`, TEXT);
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
 
   const batch = (): JsonObject => patchCall().arguments as JsonObject;
   const file = (): JsonObject => (batch().files as JsonObject[])[0]!;
   const text = JSON.stringify;
 
   const post = async (call: object): Promise<{ call: OpenToolCall | ToolResult; warnings: unknown[] }> => {
-    const { body } = await scene.post([call]);
+    const { body } = await fixture.post([call]);
     if (!body.result) throw new Error(JSON.stringify(body));
     const { toolCalls, toolResults } = body.result;
     return { call: [...toolCalls, ...toolResults][0]!, warnings: body.warnings };
@@ -59,15 +59,15 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
         details: { toolCallId: 'p' },
       },
     ]);
-    expect((await desk.client.delivery()).arguments).toMatchObject({ files: [{ docPath: DOC }] });
+    expect((await setup.client.delivery()).arguments).toMatchObject({ files: [{ docPath: DOC }] });
   });
 
   it('are warned of for as long as the turn is told, beside what its result is warned of', async () => {
-    const { turnId } = (await scene.post([{ ...patchCall(), arguments: text(batch()) }])).body.result;
-    const call = await desk.client.delivery();
-    await desk.client.status(call, 'running');
-    await desk.carryOut(call, { [DOC]: TEXT });
-    const { body } = await scene.get(turnId);
+    const { turnId } = (await fixture.post([{ ...patchCall(), arguments: text(batch()) }])).body.result;
+    const call = await setup.client.delivery();
+    await setup.client.status(call, 'running');
+    await setup.carryOut(call, { [DOC]: TEXT });
+    const { body } = await fixture.get(turnId);
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
     expect(body.warnings).toMatchObject([{ errorCode: 'ARGUMENTS_PARSED' }]);
   });
@@ -82,7 +82,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
       (args) => ({ type: 'function_call', call_id: 'p', name: 'ls', arguments: text(args) }),
     ],
   ])('are taken as a whole in %s form, and told where they stop being JSON', async (_, callOf) => {
-    const { body } = await scene.post([callOf('{"path": "/repo"}')], { waitMs: 5_000 });
+    const { body } = await fixture.post([callOf('{"path": "/repo"}')], { waitMs: 5_000 });
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded', result: { path: '/repo' } }]);
     expect(body.warnings).toMatchObject([{ errorCode: 'ARGUMENTS_PARSED' }]);
     const broken = await post(callOf('{"path":\n  "/repo" oops}'));
@@ -115,15 +115,15 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
 
   it('are not read in what may be text', async () => {
     const write = { toolCallId: 'w', name: 'write', arguments: { path: '/a.json', content: '{"a":1}' } };
-    await scene.post([write], { waitMs: 5_000 });
+    await fixture.post([write], { waitMs: 5_000 });
     const read = { toolCallId: 'r', name: 'read', arguments: { path: '/a.json' } };
-    const { body } = await scene.post([read], { waitMs: 5_000 });
+    const { body } = await fixture.post([read], { waitMs: 5_000 });
     expect(body.result.toolResults).toMatchObject([{ result: { content: '{"a":1}' } }]);
   });
 
   it('are taken in a direct call too', async () => {
     const call = (tool: string, args: unknown) =>
-      scene.user.post<{ success: boolean; fields?: Record<string, string> }>(`${desk.base()}/tools`, {
+      fixture.user.post<{ success: boolean; fields?: Record<string, string> }>(`${setup.base()}/tools`, {
         tool,
         args,
       });
@@ -132,11 +132,11 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
     expect(broken).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(broken.body.fields!.args).toContain('line 1, column 8: it ends too early');
     const running = call(NAME, { files: text(batch().files) });
-    const delivered = await desk.client.delivery();
-    await desk.client.status(delivered, 'running');
-    await desk.carryOut(delivered, { [DOC]: TEXT });
+    const delivered = await setup.client.delivery();
+    await setup.client.status(delivered, 'running');
+    await setup.carryOut(delivered, { [DOC]: TEXT });
     expect(await running).toMatchObject({ status: 200, body: { success: true } });
-    const { body } = await scene.user.get<string>(`${desk.base()}/contents/${DOC}`);
+    const { body } = await fixture.user.get<string>(`${setup.base()}/contents/${DOC}`);
     expect(sha256(String(body))).toBe(sha256('one\nTWO\nthree\n'));
   });
 

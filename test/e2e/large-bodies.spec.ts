@@ -7,7 +7,7 @@ import type { OpenTurnPage } from '@patchbay/protocol';
 import { Receiving } from '../../src/bodies/receiving.js';
 import { ToolCallsService } from '../../src/agent-api/tool-calls.service.js';
 import { UserJobs } from '../../src/jobs/user-jobs.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -148,21 +148,21 @@ describe('a large body', () => {
   });
 
   it('holds nothing while its turn waits for a client [REQ-10]', async () => {
-    const scene = await RelayScene.on(server, ada);
+    const fixture = await RelayFixture.on(server, ada);
     const content = 'x'.repeat(1200 * KIB);
     const call = (toolCallId: string) => ({
       ...{ toolCallId, name: 'workspace_create_file', arguments: { path: 'a.txt', content } },
     });
-    const waiting = scene.post([call('first')], { waitMs: 60_000, turnId: 'first' });
-    await waitFor(async () => (await ada.get(`${scene.base}/first`)).status === 202, 'the turn');
+    const waiting = fixture.post([call('first')], { waitMs: 60_000, turnId: 'first' });
+    await waitFor(async () => (await ada.get(`${fixture.base}/first`)).status === 202, 'the turn');
     await waitFor(() => received() === 0, 'the turn to be all there is of it');
-    expect((await scene.post([call('second')])).status).toBe(202);
-    await ada.post(`${scene.base}/first/cancel`, {});
+    expect((await fixture.post([call('second')])).status).toBe(202);
+    await ada.post(`${fixture.base}/first/cancel`, {});
     expect((await waiting).status).toBe(200);
   });
 
   it('holds nothing while its direct call waits for a client [REQ-10]', async () => {
-    const scene = await RelayScene.on(server, ada);
+    const fixture = await RelayFixture.on(server, ada);
     const calls = server.app.get(ToolCallsService, { strict: false });
     const post = calls.call.bind(calls);
     let held: WeakRef<object> | undefined;
@@ -171,13 +171,13 @@ describe('a large body', () => {
       return post(workspaceId, userId, request, sending);
     });
     const args = { path: 'a.txt', content: 'x'.repeat(1200 * KIB) };
-    const direct = { tool: 'workspace_create_file', args, sessionId: scene.session.sessionId };
-    const waiting = ada.post(`/workspaces/${scene.workspaceId}/tools`, direct);
-    const open = async () => (await ada.get<OpenTurnPage>(scene.base.replace(/sessions.*/, 'turns'))).body;
+    const direct = { tool: 'workspace_create_file', args, sessionId: fixture.session.sessionId };
+    const waiting = ada.post(`/workspaces/${fixture.workspaceId}/tools`, direct);
+    const open = async () => (await ada.get<OpenTurnPage>(fixture.base.replace(/sessions.*/, 'turns'))).body;
     await waitFor(async () => (await open()).turns.length === 1, 'the turn');
     await waitFor(() => (collectGarbage(), held?.deref() === undefined), 'its arguments to be let go');
     const [turn] = (await open()).turns;
-    await ada.post(`${scene.base}/${turn!.turnId}/cancel`, {});
+    await ada.post(`${fixture.base}/${turn!.turnId}/cancel`, {});
     expect((await waiting).body).toMatchObject({ success: false });
   });
 

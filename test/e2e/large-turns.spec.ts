@@ -1,6 +1,6 @@
 import type { ToolResult } from '@patchbay/protocol';
 import { createdResult, journalEntry } from '../support/fake-client.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 const KIB = 1024;
@@ -21,17 +21,17 @@ describe('a turn with large arguments beside small ones', () => {
     for (const server of servers.reverse()) await server.close();
   });
 
-  async function restarted(scene: RelayScene): Promise<RelayScene> {
-    await scene.server.app.close();
-    const server = await startTestServer({ config: { dataDir: scene.server.dataDir } });
+  async function restarted(fixture: RelayFixture): Promise<RelayFixture> {
+    await fixture.server.app.close();
+    const server = await startTestServer({ config: { dataDir: fixture.server.dataDir } });
     servers.push(server);
-    return scene.movedTo(server);
+    return fixture.movedTo(server);
   }
 
   it('runs them all: the client and the tools get the very arguments, the orchestrator the very results, also after a restart [TURN-2] [RELAY-5]', async () => {
     const server = await startTestServer();
     servers.push(server);
-    const first = await RelayScene.on(server, await server.register());
+    const first = await RelayFixture.on(server, await server.register());
     const before = await first.client({ maxInFlight: 1 });
     const posted = [
       createCall('small', 'small.txt'),
@@ -54,10 +54,10 @@ describe('a turn with large arguments beside small ones', () => {
     await before.status(held, 'running');
     expect((await first.calls(turnId)).most).toMatchObject({ arguments: given('most') });
 
-    const scene = await restarted(first);
-    const open = (await scene.get(turnId)).body.result.toolCalls;
+    const fixture = await restarted(first);
+    const open = (await fixture.get(turnId)).body.result.toolCalls;
     expect(open.map(({ arguments: args }) => args)).toEqual(['much', 'most', 'some'].map(given));
-    const after = await scene.client({ maxInFlight: 1 }, [journalEntry(held, 'running')]);
+    const after = await fixture.client({ maxInFlight: 1 }, [journalEntry(held, 'running')]);
     const message = text(300);
     expect(await after.report(held, { result: { ...createdResult(held), message } })).toMatchObject({
       ok: true,
@@ -68,7 +68,7 @@ describe('a turn with large arguments beside small ones', () => {
       expect(await after.report(call)).toMatchObject({ ok: true });
     }
     [before, after].forEach((client) => client.close());
-    const ended = (await scene.get(turnId, 2_000)).body.result;
+    const ended = (await fixture.get(turnId, 2_000)).body.result;
     expect(ended.kind).toBe('final');
     const results = new Map(
       ended.toolResults.map((result): [string, ToolResult] => [result.toolCallId, result]),
@@ -77,16 +77,16 @@ describe('a turn with large arguments beside small ones', () => {
     expect([...results.values()].map(({ status }) => status)).toEqual(posted.map(() => 'succeeded'));
     expect(results.get('much')!.result).toMatchObject({ message });
     expect(JSON.stringify(results.get('r-much')!.result)).toContain(JSON.stringify(much).slice(1, -1));
-    const again = (await (await restarted(scene)).get(turnId)).body.result;
+    const again = (await (await restarted(fixture)).get(turnId)).body.result;
     expect(again).toEqual(ended);
   });
 
   it('has in a provider’s messages the results that the turn has', async () => {
     const server = await startTestServer();
     servers.push(server);
-    const scene = await RelayScene.on(server, await server.register());
+    const fixture = await RelayFixture.on(server, await server.register());
     const calls = [write('w', much), read('r', '/w.txt')];
-    const { body } = await scene.post(calls, { waitMs: 5_000, resultFormat: 'openai' });
+    const { body } = await fixture.post(calls, { waitMs: 5_000, resultFormat: 'openai' });
     const { toolResults, messages } = body.result;
     const contents = (messages as { content: string }[]).map(({ content }) => JSON.parse(content) as unknown);
     expect(contents).toEqual(toolResults.map(({ result }) => result));

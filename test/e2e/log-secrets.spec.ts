@@ -1,6 +1,6 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { keepSecret } from '../support/log-watch.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 /** Each in one place of what users and clients send; none of them may come into a log of any level. */
@@ -19,7 +19,7 @@ const PATH = 'MarkerFolder/MarkerFile.ts';
 describe('a log', () => {
   const lines: { level: number; text: string }[] = [];
   let server: TestServer;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
 
   beforeAll(async () => {
     for (const [what, text] of Object.entries(NEVER)) keepSecret(text, `the planted ${what}`);
@@ -31,23 +31,24 @@ describe('a log', () => {
       },
     });
     const user = await server.register(NEVER.email, NEVER.name);
-    scene = await RelayScene.on(server, user);
+    fixture = await RelayFixture.on(server, user);
   });
   afterAll(async () => {
-    await scene.close();
+    await fixture.close();
     await server.close();
   });
 
   const expectClean = (): void => {
     for (const { level, text } of lines) {
-      for (const planted of [...Object.values(NEVER), scene.user.token]) expect(text).not.toContain(planted);
+      for (const planted of [...Object.values(NEVER), fixture.user.token])
+        expect(text).not.toContain(planted);
       if (level >= 30) expect(text.toLowerCase()).not.toContain('marker');
     }
   };
 
   it('holds no emails, tokens, notes and texts of calls that a client ends, at any level [AUDIT-3]', async () => {
-    const client = await scene.client({ clientId: 'laptop' });
-    await scene.post([createCall('done', PATH, NEVER.text), createCall('denied', PATH, NEVER.text)]);
+    const client = await fixture.client({ clientId: 'laptop' });
+    await fixture.post([createCall('done', PATH, NEVER.text), createCall('denied', PATH, NEVER.text)]);
     const [done, denied] = [await client.delivery(1), await client.delivery(2)];
     await client.status(done, 'awaiting_approval', NEVER.note);
     await client.report(done);
@@ -62,7 +63,7 @@ describe('a log', () => {
   });
 
   it('holds no paths and texts of files that are read, written, patched and refused [AUDIT-3]', async () => {
-    const { user, workspaceId } = scene;
+    const { user, workspaceId } = fixture;
     const base = `/workspaces/${workspaceId}`;
     const tool = (name: string, args: object) => user.post(`${base}/tools`, { tool: name, args });
     await tool('write', { path: PATH, content: { text: NEVER.text } });
@@ -81,7 +82,7 @@ describe('a log', () => {
       newLines: [NEVER.text],
     };
     const file = { docPath: PATH.toLowerCase(), originalSha256: sha256(NEVER.text), changes: [change] };
-    await scene.post([
+    await fixture.post([
       { toolCallId: 'patch', name: 'workspace_write_patch', arguments: { files: [file] } },
       { toolCallId: 'unknown', name: NEVER.text, arguments: { path: PATH } },
     ]);
@@ -94,12 +95,12 @@ describe('a log', () => {
     await login(NEVER.email);
     await login(`nobody-${NEVER.email}`);
     await server.request('POST', '/auth/register', { email: NEVER.email, password: NEVER.guess });
-    await server.request('POST', `/${NEVER.query}?token=${scene.user.token}`, NEVER.text);
-    const members = `/workspaces/${scene.workspaceId}/members`;
-    await scene.user.post(members, { email: `nobody-${NEVER.email}`, role: NEVER.name });
-    await scene.user.post(members, { email: `nobody-${NEVER.email}`, role: 'member' });
-    await scene.client({ token: `${scene.user.token}x` }).catch(() => undefined);
-    await scene.client({ auth: { name: NEVER.name, roots: [NEVER.text] } }).catch(() => undefined);
+    await server.request('POST', `/${NEVER.query}?token=${fixture.user.token}`, NEVER.text);
+    const members = `/workspaces/${fixture.workspaceId}/members`;
+    await fixture.user.post(members, { email: `nobody-${NEVER.email}`, role: NEVER.name });
+    await fixture.user.post(members, { email: `nobody-${NEVER.email}`, role: 'member' });
+    await fixture.client({ token: `${fixture.user.token}x` }).catch(() => undefined);
+    await fixture.client({ auth: { name: NEVER.name, roots: [NEVER.text] } }).catch(() => undefined);
     expect(lines.filter(({ text }) => text.includes('A handshake was refused'))).toHaveLength(2);
     expectClean();
   });

@@ -1,9 +1,9 @@
-import type { InvokeResult, Session, TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, Session, TurnResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { storesOf } from '../contract/backends.js';
 import { hold } from '../support/hold.js';
 import { readTrail } from '../support/invariants.js';
-import { createCall } from '../support/relay-scene.js';
+import { createCall } from '../support/relay-fixture.js';
 import { type Answer, startTestServer, type TestServer } from '../support/server.js';
 import type { TestUser } from '../support/test-user.js';
 import { FakeClient } from '../support/fake-client.js';
@@ -13,7 +13,7 @@ const REFUSED = {
   status: 403,
   body: { error: 'Access forbidden: User is not a member of this workspace', code: 'FORBIDDEN' },
 };
-type TurnAnswer = InvokeResult<TurnEnvelope>;
+type TurnAnswer = InvokeResult<TurnResult>;
 
 describe('a membership that ends before a commit', () => {
   let server: TestServer;

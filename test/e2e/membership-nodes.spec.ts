@@ -1,4 +1,4 @@
-import type { InvokeResult, Session, TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, Session, TurnResult } from '@patchbay/protocol';
 import { storesOf } from '../contract/backends.js';
 import { hold } from '../support/hold.js';
 import { readTrail } from '../support/invariants.js';
@@ -26,7 +26,7 @@ describe('a member who is removed on another node than their turn runs on', () =
       nodes.network.line = line;
       const slow = hold(storesOf(b.app).blobs, 'read');
       const call = (name: string, args: object) => ({ toolCallId: name, name, arguments: args });
-      const posted = there.post<InvokeResult<TurnEnvelope>>(
+      const posted = there.post<InvokeResult<TurnResult>>(
         `/workspaces/${id}/sessions/${session.sessionId}/turns`,
         { toolCalls: [call('grep', { pattern: 'needle' }), call('write', { path: '/b', content: 'x' })] },
       );

@@ -1,14 +1,14 @@
 import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
-import type { InvokeResult, Member, OpenTurnPage, Session, TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, Member, OpenTurnPage, Session, TurnResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { NO_MEMBER } from '../../src/turns/engine/departures.js';
+import { NO_MEMBER } from '../../src/turns/engine/removed-members.js';
 import { newId } from '../../src/common/ids.js';
 import { storesOf } from '../contract/backends.js';
 import { hold } from '../support/hold.js';
 import { readTrail } from '../support/invariants.js';
-import { createCall } from '../support/relay-scene.js';
+import { createCall } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { TestUser } from '../support/test-user.js';
 import { FakeClient } from '../support/fake-client.js';
@@ -18,7 +18,7 @@ const REFUSED = {
   status: 403,
   body: { error: 'Access forbidden: User is not a member of this workspace', code: 'FORBIDDEN' },
 };
-type TurnAnswer = InvokeResult<TurnEnvelope>;
+type TurnAnswer = InvokeResult<TurnResult>;
 
 describe('a membership that ends', () => {
   let server: TestServer;

@@ -1,13 +1,13 @@
-import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, TurnResult } from '@patchbay/protocol';
 import { jest } from '@jest/globals';
 import { ToolRunner } from '../../src/tools/tool-runner.js';
 import { OpenTurns } from '../../src/turns/engine/open-turns.js';
 import { givenFile, journalEntry } from '../support/fake-client.js';
-import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { createCall, type RelayFixture } from '../support/relay-fixture.js';
 import type { Answer, TestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 import { Editor } from '../support/editor.js';
-import { TextsDesk } from '../support/texts-desk.js';
+import { TextsFixture } from '../support/texts-fixture.js';
 import { onTwoNodes, TwoNodes } from '../support/two-nodes.js';
 
 const ls = (toolCallId: string): Record<string, unknown> => ({
@@ -16,14 +16,14 @@ const ls = (toolCallId: string): Record<string, unknown> => ({
   arguments: { path: '/' },
 });
 
-const statusOf = ({ body }: Answer<InvokeResult<TurnEnvelope>>): unknown =>
+const statusOf = ({ body }: Answer<InvokeResult<TurnResult>>): unknown =>
   body.result.toolResults.map(({ toolCallId, status }) => `${toolCallId} ${status}`);
 
 // A hint may be late, lost or doubled: what holds with sound ones must hold without any.
 describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
   const nodes = onTwoNodes(line);
   let two: TwoNodes;
-  let [a, b]: RelayScene[] = [];
+  let [a, b]: RelayFixture[] = [];
   beforeEach(() => {
     two = nodes();
     ({ a, b } = two);
@@ -116,22 +116,22 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
   it('make one turn of a request that comes to both at once, by its turnId or its key', async () => {
     const key = { 'idempotency-key': 'once' };
     const post = (
-      scene: RelayScene,
+      fixture: RelayFixture,
       body: object,
       headers = {},
-    ): Promise<Answer<InvokeResult<TurnEnvelope>>> =>
-      scene.server.request(
+    ): Promise<Answer<InvokeResult<TurnResult>>> =>
+      fixture.server.request(
         'POST',
-        scene.base,
+        fixture.base,
         { waitMs: 0, ...body },
         {
-          authorization: `Bearer ${scene.user.token}`,
+          authorization: `Bearer ${fixture.user.token}`,
           ...headers,
         },
       );
     const toolCalls = [createCall('c1')];
-    const named = await Promise.all([a!, b!].map((scene) => post(scene, { turnId: 't', toolCalls })));
-    const keyed = await Promise.all([a!, b!, a!, b!].map((scene) => post(scene, { toolCalls }, key)));
+    const named = await Promise.all([a!, b!].map((fixture) => post(fixture, { turnId: 't', toolCalls })));
+    const keyed = await Promise.all([a!, b!, a!, b!].map((fixture) => post(fixture, { toolCalls }, key)));
     for (const answers of [named, keyed]) {
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
       expect(new Set(answers.map(({ body }) => body.result.toolCalls[0]!.callId)).size).toBe(1);
@@ -153,10 +153,10 @@ describe('two nodes without a bus', () => {
         await client.report(client.calls.find((call) => call.turnId === turnId)!);
         expect(statusOf(await posted)).toEqual(['c1 succeeded']);
       }
-      const desk = new TextsDesk(two.a);
-      const holder = await desk.client('cli', ['proj']);
+      const setup = new TextsFixture(two.a);
+      const holder = await setup.client('cli', ['proj']);
       holder.giveFile = () => givenFile('disk\n', { source: 'disk' });
-      expect(await new TextsDesk(two.b).readFile('proj/a.ts')).toMatchObject({ source: 'disk' });
+      expect(await new TextsFixture(two.b).readFile('proj/a.ts')).toMatchObject({ source: 'disk' });
     } finally {
       await two.end();
       await two.nodes.close();
@@ -167,7 +167,7 @@ describe('two nodes without a bus', () => {
 describe('of two nodes', () => {
   const nodes = onTwoNodes();
   let two: TwoNodes;
-  let [a, b]: RelayScene[] = [];
+  let [a, b]: RelayFixture[] = [];
   beforeEach(() => {
     two = nodes();
     ({ a, b } = two);
@@ -258,21 +258,24 @@ describe('of two nodes', () => {
   it('both do their part whatever clients and orchestrators do, with faulty hints', async () => {
     two.nodes.network.line = 'faulty';
     const random = (): number => two.nodes.network.random();
-    const scenes = [a!, b!];
+    const fixtures = [a!, b!];
     const editors = await Promise.all(
-      [a!, b!].map((scene, at) => Editor.open(scene, scenes, `e${at}`, random)),
+      [a!, b!].map((fixture, at) => Editor.open(fixture, fixtures, `e${at}`, random)),
     );
     const turns = Array.from({ length: 24 }, (_, at) => `turn-${at}`);
     for (const turnId of turns) {
-      const scene = scenes[Math.floor(random() * 2)]!;
-      await scene.post([createCall('c1', `${turnId}-1.txt`), createCall('c2', `${turnId}-2.txt`), ls('s1')], {
-        turnId,
-      });
-      if (random() < 0.25) await scenes[Math.floor(random() * 2)]!.cancel(turnId, 'c2');
+      const fixture = fixtures[Math.floor(random() * 2)]!;
+      await fixture.post(
+        [createCall('c1', `${turnId}-1.txt`), createCall('c2', `${turnId}-2.txt`), ls('s1')],
+        {
+          turnId,
+        },
+      );
+      if (random() < 0.25) await fixtures[Math.floor(random() * 2)]!.cancel(turnId, 'c2');
       if (random() < 0.3) await editors[Math.floor(random() * 2)]!.move();
     }
     for (const turnId of turns) {
-      const { body } = await scenes[Math.floor(random() * 2)]!.get(turnId, 20_000);
+      const { body } = await fixtures[Math.floor(random() * 2)]!.get(turnId, 20_000);
       expect([turnId, body.result.kind]).toEqual([turnId, 'final']);
       for (const { callId, status, toolCallId } of body.result.toolResults) {
         expect([turnId, toolCallId, status]).toEqual([

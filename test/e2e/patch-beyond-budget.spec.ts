@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import { sha256 } from '@patchbay/protocol/hash';
 import { storesOf } from '../contract/backends.js';
-import { appliedResult, patchCall } from '../support/patch-desk.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { appliedResult, patchCall } from '../support/patch-fixture.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 
 const KIB = 1024;
 const INSERT = { operation: 'insert', afterLine: 1, newLines: ['x'] };
@@ -11,32 +11,32 @@ const INSERT = { operation: 'insert', afterLine: 1, newLines: ['x'] };
 describe('a batch whose texts are more than the server works on', () => {
   const names = ['a', 'b', 'c'];
   let texts: Record<string, string>;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeEach(() => {
     texts = Object.fromEntries(names.map((name) => [`p/${name}`, `${name.repeat(30 * KIB)}\n`]));
   });
-  beforeEach(async () => void (scene = await RelayScene.start({ maxPatchBytes: 50 * KIB })));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.start({ maxPatchBytes: 50 * KIB })));
+  afterEach(() => fixture.close());
 
   /** What is there of the texts from here on, and what stands behind them. */
   async function upload(end: string): Promise<void> {
     for (const [docPath, text] of Object.entries(texts)) {
-      const path = `/workspaces/${scene.workspaceId}/contents/${docPath}`;
-      expect((await scene.user.request('PUT', path, Buffer.from(text + end))).status).toBeLessThan(300);
+      const path = `/workspaces/${fixture.workspaceId}/contents/${docPath}`;
+      expect((await fixture.user.request('PUT', path, Buffer.from(text + end))).status).toBeLessThan(300);
     }
   }
 
   async function carriedOut() {
-    const client = await scene.client({ tools: ['workspace_write_patch'] });
+    const client = await fixture.client({ tools: ['workspace_write_patch'] });
     const files = Object.entries(texts).map(([docPath, text]) => {
       return { docPath, sha: sha256(text), changes: [INSERT] };
     });
-    const { turnId } = (await scene.post([patchCall(files)])).body.result;
+    const { turnId } = (await fixture.post([patchCall(files)])).body.result;
     const call = await client.delivery();
     await upload('');
     const result = appliedResult(call.batch!, texts, []);
     expect(await client.report(call, { result })).toMatchObject({ ok: true });
-    return { batchId: call.batch!.batchId!, ended: (await scene.get(turnId, 5_000)).body };
+    return { batchId: call.batch!.batchId!, ended: (await fixture.get(turnId, 5_000)).body };
   }
 
   it('is taken as its client reports it, and warned of as UNCHECKED for what was not held against it', async () => {
@@ -47,7 +47,7 @@ describe('a batch whose texts are more than the server works on', () => {
   });
 
   it('reads none of those that are beyond it', async () => {
-    const read = jest.spyOn(storesOf(scene.server.app).blobs, 'read');
+    const read = jest.spyOn(storesOf(fixture.server.app).blobs, 'read');
     await carriedOut();
     expect(read).toHaveBeenCalledTimes(2);
   });
@@ -61,9 +61,9 @@ describe('a batch whose texts are more than the server works on', () => {
   it('is not reverted: the refusal says that it is too much', async () => {
     const { batchId } = await carriedOut();
     await upload('x\n');
-    const path = `/workspaces/${scene.workspaceId}/patches/${batchId}/revert`;
-    const { sessionId } = scene.session;
-    expect(await scene.user.post(path, { sessionId, waitMs: 0 })).toMatchObject({
+    const path = `/workspaces/${fixture.workspaceId}/patches/${batchId}/revert`;
+    const { sessionId } = fixture.session;
+    expect(await fixture.user.post(path, { sessionId, waitMs: 0 })).toMatchObject({
       status: 413,
       body: { code: 'TOO_LARGE', error: expect.stringContaining('the limit is 51200') as string },
     });

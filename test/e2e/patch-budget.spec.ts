@@ -3,28 +3,30 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { jest } from '@jest/globals';
 import { BlobStore } from '../../src/storage/ports/blobs.store.js';
 import { SessionStore } from '../../src/storage/records/sessions.js';
-import { patchCall } from '../support/patch-desk.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { patchCall } from '../support/patch-fixture.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 
 const MIB = 1024 * 1024;
 const INSERT = { operation: 'insert', afterLine: 1, newLines: ['x'] };
 
 /** The cost of a batch, for any files [PATCH-13]. */
 describe('a patch batch', () => {
-  let scene: RelayScene;
-  beforeEach(async () => void (scene = await RelayScene.start({ maxPatchBytes: MIB, maxPatchChanges: 50 })));
-  afterEach(() => scene.close());
+  let fixture: RelayFixture;
+  beforeEach(
+    async () => void (fixture = await RelayFixture.start({ maxPatchBytes: MIB, maxPatchChanges: 50 })),
+  );
+  afterEach(() => fixture.close());
 
   const given = async (paths: readonly string[], text: string): Promise<void> => {
     for (const path of paths) {
-      await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+      await fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, {
         tool: 'write',
         args: { path, content: { text } },
       });
     }
   };
   const post = async (files: Parameters<typeof patchCall>[0]) => {
-    const { body } = await scene.post([patchCall(files)], { waitMs: 0 });
+    const { body } = await fixture.post([patchCall(files)], { waitMs: 0 });
     const { error, status } = (body.result.toolResults[0] ?? body.result.toolCalls[0])! as {
       error?: { code: string; details: { faults: PatchFault[]; moreFaults: number } };
       status: string;
@@ -36,8 +38,8 @@ describe('a patch batch', () => {
     const text = 'one\ntwo\n'.repeat(100);
     const paths = Array.from({ length: 20 }, (_, at) => `/p/${at}.txt`);
     await given(paths, text);
-    const read = jest.spyOn(scene.server.app.get(BlobStore, { strict: false }), 'read');
-    const active = jest.spyOn(scene.server.app.get(SessionStore, { strict: false }), 'activeFilesOf');
+    const read = jest.spyOn(fixture.server.app.get(BlobStore, { strict: false }), 'read');
+    const active = jest.spyOn(fixture.server.app.get(SessionStore, { strict: false }), 'activeFilesOf');
     const { status } = await post(
       paths.map((path) => ({ docPath: path.slice(1), sha: sha256(text), changes: [INSERT] })),
     );
@@ -50,7 +52,7 @@ describe('a patch batch', () => {
     const text = `${'y'.repeat(0.3 * MIB)}\n`;
     const paths = Array.from({ length: 4 }, (_, at) => `/p/${at}.txt`);
     await given(paths, text);
-    const read = jest.spyOn(scene.server.app.get(BlobStore, { strict: false }), 'read');
+    const read = jest.spyOn(fixture.server.app.get(BlobStore, { strict: false }), 'read');
     const { error } = await post(
       paths.map((path) => ({ docPath: path.slice(1), sha: sha256(text), changes: [INSERT] })),
     );
@@ -68,8 +70,8 @@ describe('a patch batch', () => {
   });
 
   it('counts the faults that it does not name', async () => {
-    await scene.close();
-    scene = await RelayScene.start({ maxPatchChanges: 200 });
+    await fixture.close();
+    fixture = await RelayFixture.start({ maxPatchChanges: 200 });
     await given(['/p/a'], 'one\n'.repeat(60));
     await given(['/p/b'], 'two\n'.repeat(60));
     const changes = Array.from({ length: 60 }, (_, at) => ({

@@ -5,26 +5,26 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { patchCall, PatchDesk } from '../support/patch-desk.js';
-import type { RelayScene } from '../support/relay-scene.js';
+import { patchCall, PatchFixture } from '../support/patch-fixture.js';
+import type { RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 describe('the diff of a batch, and of a file', () => {
-  const desk = new PatchDesk(oneServer());
-  let scene: RelayScene;
+  const setup = new PatchFixture(oneServer());
+  let fixture: RelayFixture;
   let directory: string;
   beforeEach(async () => {
-    ({ scene } = await desk.open());
+    ({ fixture } = await setup.open());
     directory = mkdtempSync(join(tmpdir(), 'patchbay-apply-'));
   });
   afterEach(async () => {
     rmSync(directory, { recursive: true });
-    await scene.close();
+    await fixture.close();
   });
 
   const put = async (path: string, text: string): Promise<void> => {
-    const at = `${desk.base()}/contents/${path.split('/').map(encodeURIComponent).join('/')}`;
-    expect((await scene.user.request('PUT', at, Buffer.from(text))).status).toBeLessThan(300);
+    const at = `${setup.base()}/contents/${path.split('/').map(encodeURIComponent).join('/')}`;
+    expect((await fixture.user.request('PUT', at, Buffer.from(text))).status).toBeLessThan(300);
   };
   const place = (path: string, text: string): void => {
     mkdirSync(dirname(join(directory, path)), { recursive: true });
@@ -62,13 +62,13 @@ describe('the diff of a batch, and of a file', () => {
         ...{ docPath: path.normalize('NFC').toLowerCase(), sha: sha256(text), changes: [change] },
       })),
     );
-    await scene.post([call]);
-    const { batch } = await desk.client.delivery();
-    await scene.user.post(`${desk.base()}/tools`, {
+    await fixture.post([call]);
+    const { batch } = await setup.client.delivery();
+    await fixture.user.post(`${setup.base()}/tools`, {
       tool: 'rm',
       args: { path: '/MyRepo/DELETED since.txt' },
     });
-    const { body } = await scene.user.get<string>(`${desk.base()}/patches/${batch!.batchId!}/diff`);
+    const { body } = await fixture.user.get<string>(`${setup.base()}/patches/${batch!.batchId!}/diff`);
     apply(body);
     for (const [at, [path, text]] of cases.entries()) {
       const applied = applyFilePatch(Buffer.from(text), batch!.files[at]!);
@@ -82,8 +82,8 @@ describe('the diff of a batch, and of a file', () => {
     await put(path, 'a\nb');
     await put(path, 'a\r\nc\n');
     place(path, 'a\nb');
-    const { body } = await scene.user.get<CloudFilePage>(`${desk.base()}/files`);
-    const diff = await scene.user.get<string>(`${desk.base()}/files/${body.files[0]!.fileId}/diff`);
+    const { body } = await fixture.user.get<CloudFilePage>(`${setup.base()}/files`);
+    const diff = await fixture.user.get<string>(`${setup.base()}/files/${body.files[0]!.fileId}/diff`);
     apply(diff.body);
     expect(readFileSync(join(directory, path), 'utf8')).toBe('a\r\nc\n');
   });

@@ -1,28 +1,28 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { appliedResult, DOC, patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
+import { appliedResult, DOC, patchCall, PatchFixture, replaceTwo, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
-import type { RelayScene } from '../support/relay-scene.js';
+import type { RelayFixture } from '../support/relay-fixture.js';
 
 const KIB = 1024;
 const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
 const FOUR = { operation: 'insert', afterLine: 3, newLines: ['four'] };
 
 describe('the diff of a batch', () => {
-  const desk = new PatchDesk(oneServer({ maxBodyBytes: 4 * KIB }));
-  const { write, put, base } = desk;
-  let scene: RelayScene;
+  const setup = new PatchFixture(oneServer({ maxBodyBytes: 4 * KIB }));
+  const { write, put, base } = setup;
+  let fixture: RelayFixture;
   let client: FakeClient;
-  beforeEach(async () => void ({ scene, client } = await desk.open()));
-  afterEach(() => scene.close());
+  beforeEach(async () => void ({ fixture, client } = await setup.open()));
+  afterEach(() => fixture.close());
 
   const diff = (batchId: string, filePatchId?: string) => {
     const query = filePatchId === undefined ? '' : `?filePatchId=${filePatchId}`;
-    return scene.user.get<string>(`${base()}/patches/${batchId}/diff${query}`);
+    return fixture.user.get<string>(`${base()}/patches/${batchId}/diff${query}`);
   };
   const proposed = async (files: Parameters<typeof patchCall>[0]) => {
-    await scene.post([patchCall(files)]);
+    await fixture.post([patchCall(files)]);
     const call = await client.delivery();
     return { call, batchId: call.batch!.batchId!, files: call.batch!.files };
   };
@@ -45,7 +45,7 @@ describe('the diff of a batch', () => {
     const { body } = await diff(batchId);
     expect(body).toContain('-two\n+TWO\n');
     expect(body).not.toContain('four');
-    expect(await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
+    expect(await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
   });
 
   it('shows what a person has made of it', async () => {
@@ -75,7 +75,7 @@ describe('the diff of a batch', () => {
     const texts = lines.map((line) => `${line}\n`.repeat(6));
     for (const [at, text] of texts.entries()) {
       const path = `${base()}/contents/p/${at}`;
-      expect((await scene.user.request('PUT', path, Buffer.from(text))).status).toBe(201);
+      expect((await fixture.user.request('PUT', path, Buffer.from(text))).status).toBe(201);
     }
     const batch = await proposed(
       texts.map((text, at) => ({ docPath: `p/${at}`, sha: sha256(text), changes: [FOUR] })),

@@ -1,14 +1,14 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { type FakeClient, givenFile } from '../support/fake-client.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
-import { activeFile, TextsDesk } from '../support/texts-desk.js';
+import { activeFile, TextsFixture } from '../support/texts-fixture.js';
 
 describe('a patch that was planned on what a client holds', () => {
   let server: TestServer;
   let user: TestUser;
-  let desk: TextsDesk;
+  let setup: TextsFixture;
   const clock = new ShiftedClock();
   let client: FakeClient;
   beforeAll(async () => {
@@ -17,12 +17,12 @@ describe('a patch that was planned on what a client holds', () => {
   });
   afterAll(() => server.close());
   beforeEach(async () => {
-    desk = new TextsDesk(await RelayScene.on(server, user));
-    client = await desk.client('cli', ['Proj']);
-    await desk.write('/Proj/a.ts', 'cloud\n');
+    setup = new TextsFixture(await RelayFixture.on(server, user));
+    client = await setup.client('cli', ['Proj']);
+    await setup.write('/Proj/a.ts', 'cloud\n');
     client.giveFile = () => givenFile('disk\n', { source: 'disk' });
   });
-  afterEach(() => desk.scene.close());
+  afterEach(() => setup.fixture.close());
 
   const post = (original: string, line?: string) => postAll(['proj/a.ts'], original, line);
   const postAll = async (docPaths: string[], original: string, line = original.trimEnd()) => {
@@ -30,7 +30,7 @@ describe('a patch that was planned on what a client holds', () => {
     const changes = [{ ...change, expectedOriginalLines: [line], newLines: ['new'] }];
     const files = docPaths.map((docPath) => ({ docPath, originalSha256: sha256(original), changes }));
     const call = { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } };
-    const { result } = (await desk.scene.post([call])).body;
+    const { result } = (await setup.fixture.post([call])).body;
     return result.toolResults[0]?.error ?? null;
   };
   const put = (text: string, more: object = {}) => {
@@ -39,7 +39,7 @@ describe('a patch that was planned on what a client holds', () => {
   };
 
   it('is the client’s to judge where the folder is connected [PATCH-10]', async () => {
-    expect((await desk.readFile('Proj/a.ts')).sha256).toBe(sha256('disk\n'));
+    expect((await setup.readFile('Proj/a.ts')).sha256).toBe(sha256('disk\n'));
     expect(await post('disk\n')).toBeNull();
     expect((await client.delivery()).batch?.files[0]).toMatchObject({ originalSha256: sha256('disk\n') });
   });
@@ -53,7 +53,7 @@ describe('a patch that was planned on what a client holds', () => {
       ok: false,
       error: { code: 'STALE', details: { currentSha256: sha256('cloud\n') } },
     });
-    expect((await desk.call('read', { path: '/Proj/a.ts' })).result.content).toEqual({ text: 'cloud\n' });
+    expect((await setup.call('read', { path: '/Proj/a.ts' })).result.content).toEqual({ text: 'cloud\n' });
   });
 
   it('becomes the head where the folder’s text has come into the Cloud meanwhile [PATCH-12]', async () => {
@@ -62,19 +62,19 @@ describe('a patch that was planned on what a client holds', () => {
     expect(await put('disk\n', { baseSha256: sha256('cloud\n') })).toMatchObject({ ok: true });
     const { filePatchId } = batch!.files[0]!;
     expect(await put('new\n', { callId, filePatchId })).toMatchObject({ ok: true });
-    expect((await desk.call('read', { path: '/Proj/a.ts' })).result.content).toEqual({ text: 'new\n' });
+    expect((await setup.call('read', { path: '/Proj/a.ts' })).result.content).toEqual({ text: 'new\n' });
   });
 
   it('is taken of an open file whose list is behind, and checked against its text [PATCH-12]', async () => {
-    await desk.open(activeFile('proj/a.ts', 'listed\n'));
+    await setup.open(activeFile('proj/a.ts', 'listed\n'));
     client.giveFile = () => givenFile('typed on\n', { isDirty: true });
-    expect((await desk.readFile('proj/a.ts')).sha256).toBe(sha256('typed on\n'));
+    expect((await setup.readFile('proj/a.ts')).sha256).toBe(sha256('typed on\n'));
     expect(await post('typed on\n', 'other')).toMatchObject({ code: 'LINES_MISMATCH' });
     expect(await post('typed on\n')).toBeNull();
   });
 
   it('is STALE of what is open once clients were asked for five seconds about its files [PATCH-12]', async () => {
-    await desk.open(activeFile('proj/a.ts', 'listed\n'), activeFile('proj/b.ts', 'listed\n'));
+    await setup.open(activeFile('proj/a.ts', 'listed\n'), activeFile('proj/b.ts', 'listed\n'));
     let asked = 0;
     client.giveFile = () => {
       asked += 1;
@@ -87,7 +87,7 @@ describe('a patch that was planned on what a client holds', () => {
   });
 
   it('is the client’s to judge of an open file without unsaved changes: there the disk speaks [PATCH-12]', async () => {
-    await desk.open(activeFile('proj/a.ts', 'as the editor has it\n', false));
+    await setup.open(activeFile('proj/a.ts', 'as the editor has it\n', false));
     client.giveFile = () => ({ ok: false, error: { code: 'RATE_LIMITED', message: '' } });
     for (const text of ['disk\n', 'as the editor has it\n', 'cloud\n'])
       expect([text, await post(text)]).toEqual([text, null]);
@@ -95,7 +95,7 @@ describe('a patch that was planned on what a client holds', () => {
   });
 
   it('is STALE of an open file of which the client holds another text, or none [PATCH-12]', async () => {
-    await desk.open(activeFile('proj/a.ts', 'listed\n'));
+    await setup.open(activeFile('proj/a.ts', 'listed\n'));
     client.giveFile = () => givenFile('typed on\n', { isDirty: true });
     expect(await post('older\n')).toMatchObject({ code: 'STALE' });
     client.giveFile = () => ({ ok: false, error: { code: 'NOT_FOUND', message: '' } });

@@ -2,38 +2,38 @@ import type { WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { type RelayScene } from '../support/relay-scene.js';
-import { appliedResult, DOC, patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
+import { type RelayFixture } from '../support/relay-fixture.js';
+import { appliedResult, DOC, patchCall, PatchFixture, replaceTwo, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
 
 describe('workspace_write_patch', () => {
-  const desk = new PatchDesk(oneServer());
-  const { write, put, carryOut, base } = desk;
-  let scene: RelayScene;
+  const setup = new PatchFixture(oneServer());
+  const { write, put, carryOut, base } = setup;
+  let fixture: RelayFixture;
   let client: FakeClient;
-  beforeEach(async () => void ({ scene, client } = await desk.open()));
-  afterEach(() => scene.close());
+  beforeEach(async () => void ({ fixture, client } = await setup.open()));
+  afterEach(() => fixture.close());
 
   it('can be looked up change by change, by the model itself', async () => {
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const { batch } = await client.delivery();
     const { changeId } = batch!.files[0]!.changes[0]!;
     const look = { toolCallId: 'g', name: 'get_patch_change', arguments: { changeId: changeId! } };
-    const { body } = await scene.post([look], { waitMs: 5_000 });
+    const { body } = await fixture.post([look], { waitMs: 5_000 });
     expect(body.result.toolResults).toMatchObject([
       { status: 'succeeded', result: { docPath: DOC, change: { newLines: ['TWO'], outcome: null } } },
     ]);
     const unknown = { ...look, arguments: { changeId: 'chg-0007' } };
-    const { body: missing } = await scene.post([unknown], { waitMs: 5_000 });
+    const { body: missing } = await fixture.post([unknown], { waitMs: 5_000 });
     expect(missing.result.toolResults).toMatchObject([{ status: 'failed', error: { code: 'NOT_FOUND' } }]);
   });
 
   it('is shown as a diff that was applied', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     await carryOut(call, { [DOC]: TEXT });
-    const { status, headers, body } = await scene.user.get<string>(
+    const { status, headers, body } = await fixture.user.get<string>(
       `${base()}/patches/${call.batch!.batchId}/diff`,
     );
     expect(status).toBe(200);
@@ -43,11 +43,11 @@ describe('workspace_write_patch', () => {
 
   it('is undone by its inverse, which is relayed like any other and is an event of its own [PATCH-7] [AUDIT-8]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     await carryOut(call, { [DOC]: TEXT });
-    const { sessionId } = scene.session;
-    const revert = scene.user.post(`${base()}/patches/${call.batch!.batchId}/revert`, {
+    const { sessionId } = fixture.session;
+    const revert = fixture.user.post(`${base()}/patches/${call.batch!.batchId}/revert`, {
       sessionId,
       waitMs: 5_000,
     });
@@ -58,11 +58,11 @@ describe('workspace_write_patch', () => {
       status: 200,
       body: { result: { toolResults: [{ status: 'succeeded' }] } },
     });
-    const reverted = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Reverted');
+    const reverted = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Reverted');
     expect(reverted).toMatchObject([
       {
         callId: inverse.callId,
-        actor: { userId: scene.user.id },
+        actor: { userId: fixture.user.id },
         fields: {
           batchId: call.batch!.batchId,
           revertBatchId: inverse.batch!.batchId,
@@ -70,15 +70,15 @@ describe('workspace_write_patch', () => {
         },
       },
     ]);
-    const steps = await readTrail(scene.user, scene.workspaceId, `&callId=${inverse.callId}`);
+    const steps = await readTrail(fixture.user, fixture.workspaceId, `&callId=${inverse.callId}`);
     expect(steps[0]!.fields).toMatchObject({
       batchId: inverse.batch!.batchId,
       revertOf: call.batch!.batchId,
     });
-    const stored = await scene.user.get(`${base()}/patches/${inverse.batch!.batchId}`);
+    const stored = await fixture.user.get(`${base()}/patches/${inverse.batch!.batchId}`);
     expect(stored.body).toMatchObject({ revertOf: call.batch!.batchId });
     const read = { toolCallId: 'r', name: 'read', arguments: { path: '/repo/src/a.txt' } };
-    const { body } = await scene.post([read], { waitMs: 5_000 });
+    const { body } = await fixture.post([read], { waitMs: 5_000 });
     expect(body.result.toolResults).toMatchObject([{ result: { content: { text: TEXT } } }]);
   });
 
@@ -86,19 +86,19 @@ describe('workspace_write_patch', () => {
     const other = 'repo/b.txt';
     await write('/repo/src/a.txt', TEXT);
     await write('/repo/b.txt', TEXT);
-    await scene.post([patchCall([{}, { docPath: other }])]);
+    await fixture.post([patchCall([{}, { docPath: other }])]);
     const call = await client.delivery();
     await carryOut(call, { [DOC]: TEXT, [other]: TEXT });
     await write('/repo/b.txt', 'moved on\n');
     const path = `${base()}/patches/${call.batch!.batchId}/revert`;
-    const { sessionId } = scene.session;
-    const refused = await scene.user.post(path, { sessionId, waitMs: 0 });
+    const { sessionId } = fixture.session;
+    const refused = await fixture.user.post(path, { sessionId, waitMs: 0 });
     expect(refused).toMatchObject({
       status: 412,
       body: { code: 'STALE', fields: { [other]: expect.stringContaining('has changed since') as string } },
     });
     expect(client.calls).toHaveLength(1);
-    const partial = await scene.user.post(path, { sessionId, waitMs: 0, allowPartial: true });
+    const partial = await fixture.user.post(path, { sessionId, waitMs: 0, allowPartial: true });
     expect(partial).toMatchObject({
       status: 202,
       body: {
@@ -116,11 +116,11 @@ describe('workspace_write_patch', () => {
 
   it('is undone byte for byte, or the result says that it is not [PATCH-7]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     await carryOut(call, { [DOC]: TEXT });
-    const revert = scene.user.post(`${base()}/patches/${call.batch!.batchId}/revert`, {
-      sessionId: scene.session.sessionId,
+    const revert = fixture.user.post(`${base()}/patches/${call.batch!.batchId}/revert`, {
+      sessionId: fixture.session.sessionId,
       waitMs: 5_000,
     });
     const inverse = await client.delivery(2);
@@ -135,7 +135,7 @@ describe('workspace_write_patch', () => {
     expect((await revert).body).toMatchObject({
       warnings: [{ errorCode: 'DIVERGED', message: expect.stringContaining('before the batch') as string }],
     });
-    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged');
+    const trail = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged');
     expect(trail.map(({ fields }) => fields)).toMatchObject([
       { docPath: DOC, against: 'former', reportedSha256: sha256(other), otherSha256: sha256(TEXT) },
     ]);
@@ -148,7 +148,7 @@ describe('workspace_write_patch', () => {
   ): Promise<string> {
     const docPaths = files.map(({ docPath = DOC }) => docPath);
     for (const docPath of docPaths) await write(`/${docPath}`, TEXT);
-    await scene.post([patchCall(files)]);
+    await fixture.post([patchCall(files)]);
     const call = await client.delivery();
     const texts = Object.fromEntries(docPaths.map((docPath) => [docPath, TEXT]));
     const result = appliedResult(call.batch!, texts, []);
@@ -157,13 +157,13 @@ describe('workspace_write_patch', () => {
     return call.batch!.batchId!;
   }
   const revert = (batchId: string, more: object = {}) =>
-    scene.user.post(`${base()}/patches/${batchId}/revert`, {
-      ...{ sessionId: scene.session.sessionId, waitMs: 0, ...more },
+    fixture.user.post(`${base()}/patches/${batchId}/revert`, {
+      ...{ sessionId: fixture.session.sessionId, waitMs: 0, ...more },
     });
 
   it('is undone where the Cloud has no such file any more', async () => {
     const batchId = await carriedOut();
-    await scene.user.post(`${base()}/tools`, { tool: 'rm', args: { path: `/${DOC}` } });
+    await fixture.user.post(`${base()}/tools`, { tool: 'rm', args: { path: `/${DOC}` } });
     expect((await revert(batchId)).status).toBe(202);
     expect((await client.delivery(2)).batch!.files).toMatchObject([{ docPath: DOC }]);
   });
@@ -221,22 +221,22 @@ describe('workspace_write_patch', () => {
     const rejectedChangeIds = [file!.changes[1]!.changeId!];
     const approval = { decision: 'allow', by: 'ada', at: '2025-06-01T12:00:00Z', rejectedChangeIds };
     expect(await client.report(inverse, { result, approval })).toEqual({ ok: true });
-    expect(await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
+    expect(await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
   });
 
   it('may say the endings of its lines only where we have made it', async () => {
     const changes = [replaceTwo({ newEndings: ['\r\n'] })];
     await write(`/${DOC}`, TEXT);
-    const { body } = await scene.post([patchCall([{ changes }])]);
+    const { body } = await fixture.post([patchCall([{ changes }])]);
     expect(body.result.toolResults).toMatchObject([{ error: { code: 'INVALID_ARGUMENTS' } }]);
   });
 
   it('is said to have become what became of its own call', async () => {
     await write(`/${DOC}`, TEXT);
     const read = { toolCallId: 'before', name: 'read', arguments: { path: `/${DOC}` } };
-    await scene.post([read, patchCall()]);
+    await fixture.post([read, patchCall()]);
     const { batch } = await client.delivery();
-    const { body } = await scene.user.get(`${base()}/patches/${batch!.batchId}`);
+    const { body } = await fixture.user.get(`${base()}/patches/${batch!.batchId}`);
     expect(body).toMatchObject({
       toolCallId: 'p1',
       status: expect.not.stringContaining('succeeded') as string,
@@ -244,18 +244,18 @@ describe('workspace_write_patch', () => {
   });
 
   it('has nothing to undo where nothing was applied', async () => {
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     const path = `${base()}/patches/${call.batch!.batchId}/revert`;
-    const answer = await scene.user.post(path, { sessionId: scene.session.sessionId });
+    const answer = await fixture.user.post(path, { sessionId: fixture.session.sessionId });
     expect(answer).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
   it('answers 404 for what the workspace does not have', async () => {
     const id = '01a200ef-dbdf-7042-8e77-612ae8a639f0';
     for (const path of [`patches/${id}`, `changes/${id}`, `patches/${id}/diff`]) {
-      expect((await scene.user.get(`${base()}/${path}`)).status).toBe(404);
+      expect((await fixture.user.get(`${base()}/${path}`)).status).toBe(404);
     }
-    expect((await scene.user.get(`${base()}/patches/nonsense`)).status).toBe(400);
+    expect((await fixture.user.get(`${base()}/patches/nonsense`)).status).toBe(400);
   });
 });

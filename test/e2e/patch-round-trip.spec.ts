@@ -7,7 +7,7 @@ import type { ToolResult, WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { type Approver, CreateFileTool, WorkspaceRoots, WritePatchTool } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 const replace = (line: number, from: string, to: string) => ({
@@ -28,7 +28,7 @@ const patchOf = (...files: { docPath: string; original: string; changes: unknown
 
 describe('a patch, from the turn to the disk and back into the Cloud', () => {
   const server = oneServer();
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let base: string;
   let folder: string;
   let journal: Journal;
@@ -37,7 +37,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
 
   beforeEach(async () => {
     warnings = [];
-    scene = await RelayScene.on(server(), await server().register());
+    fixture = await RelayFixture.on(server(), await server().register());
     base = await mkdtemp(join(tmpdir(), 'patchbay-round-'));
     folder = join(base, 'Repo');
     await mkdir(join(folder, 'Src'), { recursive: true });
@@ -46,7 +46,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
   afterEach(async () => {
     await client.close();
     await journal.close();
-    await scene.close();
+    await fixture.close();
     await rm(base, { recursive: true, force: true });
   });
 
@@ -54,9 +54,9 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     const roots = await WorkspaceRoots.open([{ directory: folder }]);
     const warn = (message: string) => warnings.push(message);
     client = new RelayClient({
-      url: scene.server.url,
-      token: scene.user.token,
-      workspaceId: scene.workspaceId,
+      url: fixture.server.url,
+      token: fixture.user.token,
+      workspaceId: fixture.workspaceId,
       clientId: 'round-trip',
       journal,
       tools: {
@@ -68,7 +68,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     await client.connect();
   };
   const call = async (toolCall: object): Promise<ToolResult> => {
-    const { body } = await scene.post([toolCall], { waitMs: 20_000 });
+    const { body } = await fixture.post([toolCall], { waitMs: 20_000 });
     expect(body.result.toolResults).toHaveLength(1);
     return body.result.toolResults[0]!;
   };
@@ -109,7 +109,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     const made = { toolCallId: 'c', name: 'workspace_create_file', arguments: { path, content: 'one\n' } };
     const change = replace(1, 'one', 'ONE');
     const patch = patchOf({ docPath: 'repo/src/new.txt', original: 'one\n', changes: [change] });
-    const { body } = await scene.post([made, patch], { waitMs: 20_000 });
+    const { body } = await fixture.post([made, patch], { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
     expect(await onDisk(path)).toBe('ONE\n');
     expect(await inCloud('/Repo/Src/New.txt')).toBe('ONE\n');
@@ -117,7 +117,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
       ...{ toolCallId: content.trim(), name: 'workspace_create_file' },
       arguments: { path, content, overwrite: true },
     });
-    await scene.post([again('two\n'), again('three\n')], { waitMs: 20_000 });
+    await fixture.post([again('two\n'), again('three\n')], { waitMs: 20_000 });
     expect(await inCloud('/Repo/Src/New.txt')).toBe('three\n');
     expect(warnings).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
       original: 'one\ntwo\n',
       changes: [replace(2, 'two', 'TWO')],
     });
-    const { body } = await scene.post([edit, patch], { waitMs: 20_000 });
+    const { body } = await fixture.post([edit, patch], { waitMs: 20_000 });
     const [edited, patched] = body.result.toolResults;
     expect([edited!.status, patched!.status]).toEqual(['succeeded', 'succeeded']);
     const { files } = patched!.result as unknown as WritePatchResult;
@@ -221,8 +221,11 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
       patchOf({ docPath: 'repo/a.txt', original: 'one\ntwo', changes: [replace(2, 'two', 'TWO')] }),
     );
     const { batchId } = ended.result as unknown as WritePatchResult;
-    const path = `/workspaces/${scene.workspaceId}/patches/${batchId}/revert`;
-    const { status } = await scene.user.post(path, { sessionId: scene.session.sessionId, waitMs: 20_000 });
+    const path = `/workspaces/${fixture.workspaceId}/patches/${batchId}/revert`;
+    const { status } = await fixture.user.post(path, {
+      sessionId: fixture.session.sessionId,
+      waitMs: 20_000,
+    });
     expect(status).toBe(200);
     expect([await onDisk('a.txt'), await inCloud('/Repo/a.txt')]).toEqual(['one\ntwo', 'one\ntwo']);
   });

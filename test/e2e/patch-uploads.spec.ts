@@ -3,18 +3,18 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import type { FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { type RelayScene } from '../support/relay-scene.js';
+import { type RelayFixture } from '../support/relay-fixture.js';
 
-import { appliedResult, DOC, patchCall, PatchDesk, TEXT } from '../support/patch-desk.js';
+import { appliedResult, DOC, patchCall, PatchFixture, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
 
 describe('workspace_write_patch', () => {
-  const desk = new PatchDesk(oneServer());
-  const { write, put } = desk;
-  let scene: RelayScene;
+  const setup = new PatchFixture(oneServer());
+  const { write, put } = setup;
+  let fixture: RelayFixture;
   let client: FakeClient;
-  beforeEach(async () => void ({ scene, client } = await desk.open()));
-  afterEach(() => scene.close());
+  beforeEach(async () => void ({ fixture, client } = await setup.open()));
+  afterEach(() => fixture.close());
 
   /** As a folder in step sends a file, which knows of no patch. */
   const sendPlain = (text: string): Promise<unknown> =>
@@ -23,17 +23,17 @@ describe('workspace_write_patch', () => {
       baseSha256: sha256(TEXT),
     });
   const versions = async (): Promise<CloudFileVersion[]> => {
-    const { body } = await scene.user.get<CloudFilePage>(`${desk.base()}/files`);
+    const { body } = await fixture.user.get<CloudFilePage>(`${setup.base()}/files`);
     const { fileId } = body.files.find(({ docPath }) => docPath === DOC)!;
-    const page = await scene.user.get<{ versions: CloudFileVersion[] }>(
-      `${desk.base()}/files/${fileId}/versions`,
+    const page = await fixture.user.get<{ versions: CloudFileVersion[] }>(
+      `${setup.base()}/files/${fileId}/versions`,
     );
     return page.body.versions;
   };
 
   it('keeps an upload whose base has moved on, beside the head [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     await write('/repo/src/a.txt', 'meanwhile\n');
     const answer = await put(call, 0, 'one\nTWO\nthree\n');
@@ -49,7 +49,7 @@ describe('workspace_write_patch', () => {
 
   it('says again of what was refused that no file is there, once it was deleted [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     await write('/repo/src/a.txt', 'meanwhile\n');
     const details = async () => {
@@ -60,7 +60,7 @@ describe('workspace_write_patch', () => {
     };
     const refused = await details();
     const remove = { tool: 'rm', args: { path: '/repo/src/a.txt' } };
-    expect((await scene.user.post(`${desk.base()}/tools`, remove)).status).toBe(200);
+    expect((await fixture.user.post(`${setup.base()}/tools`, remove)).status).toBe(200);
     expect(await details()).toEqual({ ...refused, currentSha256: null });
     // Another file of its path is what stands there.
     await write('/repo/src/a.txt', 'another\n');
@@ -68,7 +68,7 @@ describe('workspace_write_patch', () => {
   });
 
   it('says each time of what was refused that there is no file, where there was none [FILE-5]', async () => {
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     const again = () => put(call, 0, 'one\nTWO\nthree\n', { isExact: true });
     const answer = await again();
@@ -79,11 +79,11 @@ describe('workspace_write_patch', () => {
 
   it('becomes versions that say which call, batch and file patch they are of', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     const uploaded = await put(call, 0, 'one\nTWO\nthree\n');
     if (!uploaded.ok) throw new Error(uploaded.error.message);
-    const { body } = await scene.user.get(`${desk.base()}/files/${uploaded.fileId}/versions`);
+    const { body } = await fixture.user.get(`${setup.base()}/files/${uploaded.fileId}/versions`);
     const { batchId, files } = call.batch!;
     const [{ filePatchId } = {}] = files;
     expect(body).toMatchObject({
@@ -93,20 +93,20 @@ describe('workspace_write_patch', () => {
 
   it('is warned of and recorded where it names another version than its upload [PATCH-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     expect(await put(call, 0, 'one\nTWO\nthree\n')).toMatchObject({ ok: true });
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, [newId()]);
     expect(await client.report(call, { result })).toEqual({ ok: true });
     expect((await posted).body.warnings).toMatchObject([{ errorCode: 'DIVERGED' }]);
-    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged');
+    const trail = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged');
     expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'upload' } }]);
   });
 
   it('keeps the same bytes of two patches as a version of each [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const calls = [await client.delivery(1), await client.delivery(2)];
     await write('/repo/src/a.txt', 'meanwhile\n');
     const keep = async (call: ToolCallDelivery) => {
@@ -121,7 +121,7 @@ describe('workspace_write_patch', () => {
 
   it('takes the same upload twice as one [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     const first = await put(call, 0, 'one\nTWO\nthree\n');
     expect(first).toMatchObject({ ok: true });
@@ -130,7 +130,7 @@ describe('workspace_write_patch', () => {
 
   it('takes the same upload as one when it comes several times at once [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     const answers = await Promise.all([1, 2, 3].map(() => put(call, 0, 'one\nTWO\nthree\n')));
     expect(answers).toEqual([answers[0], answers[0], answers[0]]);
@@ -144,7 +144,7 @@ describe('workspace_write_patch', () => {
     'takes an upload of what %s has brought already as the version that is there [FILE-5]',
     async (_, bring) => {
       await write('/repo/src/a.txt', TEXT);
-      const posted = scene.post([patchCall()], { waitMs: 5_000 });
+      const posted = fixture.post([patchCall()], { waitMs: 5_000 });
       const call = await client.delivery();
       await bring('one\nTWO\nthree\n');
       const before = await versions();
@@ -162,7 +162,7 @@ describe('workspace_write_patch', () => {
 
   it('is one version, whether its folder sends the file before or after it [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     const first = await put(call, 0, 'one\nTWO\nthree\n');
     expect(await sendPlain('one\nTWO\nthree\n')).toEqual(first);
@@ -174,15 +174,15 @@ describe('workspace_write_patch', () => {
     ['a push', () => sendPlain('one\nTWO\nthree\n')],
   ])('has the version that %s became, where its client leaves that out [PATCH-14]', async (_, bring) => {
     await write('/repo/src/a.txt', TEXT);
-    const { turnId } = (await scene.post([patchCall()])).body.result;
+    const { turnId } = (await fixture.post([patchCall()])).body.result;
     const call = await client.delivery();
     await bring(call);
     const [{ versionId } = { versionId: null }] = await versions();
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
     expect(await client.report(call, { result })).toEqual({ ok: true });
-    const ended = (await scene.calls(turnId)).p1;
+    const ended = (await fixture.calls(turnId)).p1;
     expect(ended).toMatchObject({ result: { files: [{ versionId }] } });
-    const batch = await scene.user.get(`${desk.base()}/patches/${call.batch!.batchId!}`);
+    const batch = await fixture.user.get(`${setup.base()}/patches/${call.batch!.batchId!}`);
     expect(batch.body).toMatchObject({ files: [{ outcome: { versionId } }] });
     await write('/repo/src/a.txt', 'and on\n');
     expect(await client.report(call, { result })).toEqual({ ok: true, duplicate: true });
@@ -194,17 +194,17 @@ describe('workspace_write_patch', () => {
     ['text in the place of bytes', { content: 'text' }, 'VALIDATION_ERROR'],
     ['an unknown file patch', { filePatchId: '01a200ef-dbdf-7042-8e77-612ae8a639f0' }, 'NOT_FOUND'],
   ])('refuses an upload with %s', async (_what, change, code) => {
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     expect(await put(call, 0, 'x', change)).toMatchObject({ ok: false, error: { code } });
   });
 
   it('refuses an upload for the patch of another member, as if there were none', async () => {
-    const ben = await scene.server.register();
-    await scene.user.addMember(scene.workspaceId, ben);
-    await scene.post([patchCall()]);
+    const ben = await fixture.server.register();
+    await fixture.user.addMember(fixture.workspaceId, ben);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
-    desk.client = await scene.client({ token: ben.token, clientId: 'of-ben' });
+    setup.client = await fixture.client({ token: ben.token, clientId: 'of-ben' });
     expect(await put(call, 0, 'x')).toMatchObject({ ok: false, error: { code: 'NOT_FOUND' } });
   });
 });

@@ -4,17 +4,17 @@ import type {
   InvokeResult,
   Session,
   ToolCallDelivery,
-  TurnEnvelope,
+  TurnResult,
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { DOC, patchCall, replaceTwo, TEXT } from '../support/patch-desk.js';
+import { DOC, patchCall, replaceTwo, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
 import type { TestUser } from '../support/test-user.js';
-import { APPROVAL, expectIn, expectNotIn, ViewersDesk } from '../support/viewers-desk.js';
+import { APPROVAL, expectIn, expectNotIn, ViewersFixture } from '../support/viewers-fixture.js';
 
-type TurnAnswer = InvokeResult<TurnEnvelope>;
+type TurnAnswer = InvokeResult<TurnResult>;
 const OTHER = 'repo/src/b.txt';
 const EDITED = 'one\nEDITED\nthree\n';
 
@@ -25,10 +25,10 @@ const SAID = ['CLIENT SAYS', 'LINE OF THE DISK', 'HINT OF THE CLIENT'];
 /** Ben has made it, Ada is an owner, Cleo another member. */
 describe('a batch', () => {
   const server = oneServer();
-  const desk = new ViewersDesk(server);
-  const { write, put, base } = desk.patches;
-  beforeEach(() => desk.open());
-  afterEach(() => desk.scene.close());
+  const setup = new ViewersFixture(server);
+  const { write, put, base } = setup.patches;
+  beforeEach(() => setup.open());
+  afterEach(() => setup.fixture.close());
 
   /** All that one of them gets of a batch, by every route and tool. */
   async function seenBy(user: TestUser, { batchId, files }: NonNullable<ToolCallDelivery['batch']>) {
@@ -77,8 +77,8 @@ describe('a batch', () => {
       patchCall([{ changes: changes(first) }, { docPath: OTHER, sha: sha256('b\n'), changes: other }], {
         ...{ batchKey: 'the key', batchLabel: 'the label' },
       });
-    await desk.scene.post([proposal('PROPOSED')]);
-    const call = await desk.client.delivery();
+    await setup.fixture.post([proposal('PROPOSED')]);
+    const call = await setup.client.delivery();
     const uploaded = await put(call, 0, EDITED);
     if (!uploaded.ok) throw new Error(uploaded.error.message);
     const [first, second] = call.batch!.files;
@@ -104,16 +104,16 @@ describe('a batch', () => {
       ],
     };
     const approval = { ...APPROVAL, decision: 'edit', editedArguments: proposal('EDITED').arguments };
-    expect(await desk.client.report(call, { result, approval })).toEqual({ ok: true });
+    expect(await setup.client.report(call, { result, approval })).toEqual({ ok: true });
     return call.batch!;
   }
 
   it('that was partly applied shows its user all, an owner no words of the client, a member what was applied [MEMBER-5]', async () => {
     const batch = await partlyApplied();
-    const own = await seenBy(desk.ben, batch);
+    const own = await seenBy(setup.ben, batch);
     expectIn(own.text, [...PROPOSED, ...SAID, 'EDITED']);
 
-    const owner = await seenBy(desk.ada, batch);
+    const owner = await seenBy(setup.ada, batch);
     expectIn(owner.text, [...PROPOSED, 'EDITED']);
     expectNotIn(owner.text, SAID);
     expect(owner.batch.files.map(({ outcome }) => outcome)).toMatchObject([
@@ -121,7 +121,7 @@ describe('a batch', () => {
       { status: 'rejected', message: null },
     ]);
 
-    const member = await seenBy(desk.cleo, batch);
+    const member = await seenBy(setup.cleo, batch);
     expectIn(member.text, ['EDITED', 'why it is applied', sha256(TEXT), sha256(EDITED)]);
     expectNotIn(member.text, [...PROPOSED, ...SAID, sha256('b\n')]);
     const [applied, rejected] = batch.files[0]!.changes;
@@ -141,10 +141,10 @@ describe('a batch', () => {
 
   it('that waits shows a member no more than ids, and no diff [MEMBER-5]', async () => {
     await write(`/${DOC}`, TEXT);
-    await desk.scene.post([patchCall([{ changes: [replaceTwo({ newLines: ['PROPOSED'] })] }])]);
-    const { batch } = await desk.client.delivery();
-    for (const user of [desk.ben, desk.ada]) expectIn((await seenBy(user, batch!)).diff, ['+PROPOSED']);
-    const member = await seenBy(desk.cleo, batch!);
+    await setup.fixture.post([patchCall([{ changes: [replaceTwo({ newLines: ['PROPOSED'] })] }])]);
+    const { batch } = await setup.client.delivery();
+    for (const user of [setup.ben, setup.ada]) expectIn((await seenBy(user, batch!)).diff, ['+PROPOSED']);
+    const member = await seenBy(setup.cleo, batch!);
     expectNotIn(member.text, [...PROPOSED, 'two', sha256(TEXT), 'Louder']);
     const { changeId } = batch!.files[0]!.changes[0]!;
     expect(member.batch.files).toMatchObject([
@@ -155,8 +155,8 @@ describe('a batch', () => {
 
   it('that failed on the disk shows an owner codes, a member statuses [MEMBER-5]', async () => {
     await write(`/${DOC}`, TEXT);
-    await desk.scene.post([patchCall()], { turnId: 't' });
-    const { batch } = await desk.client.delivery();
+    await setup.fixture.post([patchCall()], { turnId: 't' });
+    const { batch } = await setup.client.delivery();
     const failed = { status: 'failed', errorCode: 'LINES_MISMATCH', message: 'CLIENT SAYS' };
     const [file] = batch!.files;
     const details = {
@@ -172,18 +172,18 @@ describe('a batch', () => {
         },
       ],
     };
-    expect(await desk.client.report(desk.client.calls[0]!, { result })).toEqual({ ok: true });
-    const own = await seenBy(desk.ben, batch!);
+    expect(await setup.client.report(setup.client.calls[0]!, { result })).toEqual({ ok: true });
+    const own = await seenBy(setup.ben, batch!);
     expectIn(own.text, [...SAID, sha256('disk')]);
 
-    const owner = await seenBy(desk.ada, batch!);
+    const owner = await seenBy(setup.ada, batch!);
     expectIn(owner.text, ['TWO', sha256(TEXT)]);
     expectNotIn(owner.text, [...SAID, sha256('disk'), ':7117', ':7227']);
     expect(owner.batch).toMatchObject({ status: 'failed', error: { code: 'LINES_MISMATCH' } });
     const outcome = { status: 'failed', errorCode: 'LINES_MISMATCH', message: null };
     expect(owner.changes[0]).toMatchObject({ change: { outcome }, fileOutcome: { status: 'conflict' } });
 
-    const member = await seenBy(desk.cleo, batch!);
+    const member = await seenBy(setup.cleo, batch!);
     expectNotIn(member.text, [...SAID, sha256('disk'), sha256('written'), 'TWO', 'two', 'LINES_MISMATCH']);
     expect(member.batch).toMatchObject({ status: 'failed', error: null });
     expect(member.changes[0]).toMatchObject({
@@ -195,18 +195,18 @@ describe('a batch', () => {
   it('that did not fit shows nobody but its user the line that stands there [MEMBER-5]', async () => {
     await write(`/${DOC}`, TEXT.replace('two', 'STANDING'));
     const changes = [replaceTwo({ expectedOriginalLines: ['two'] })];
-    const { body } = await desk.scene.post([
+    const { body } = await setup.fixture.post([
       patchCall([{ sha: sha256(TEXT.replace('two', 'STANDING')), changes }]),
     ]);
     const { callId } = body.result.toolResults[0]!;
-    const [event] = await readTrail(desk.ben, desk.scene.workspaceId, `&callId=${callId}`);
+    const [event] = await readTrail(setup.ben, setup.fixture.workspaceId, `&callId=${callId}`);
     const path = `${base()}/patches/${event!.fields.batchId as string}`;
-    expectIn(JSON.stringify((await desk.ben.get(path)).body), ['STANDING']);
-    const owner = await desk.ada.get<BatchView>(path);
+    expectIn(JSON.stringify((await setup.ben.get(path)).body), ['STANDING']);
+    const owner = await setup.ada.get<BatchView>(path);
     expectNotIn(JSON.stringify(owner.body), ['STANDING']);
     expect(owner.body.error).toMatchObject({ code: 'LINES_MISMATCH' });
-    expect((await desk.cleo.get<BatchView>(path)).body.error).toBeNull();
-    const [ofUser, ofOwner] = [await desk.ben.get(`${path}/diff`), await desk.ada.get(`${path}/diff`)];
+    expect((await setup.cleo.get<BatchView>(path)).body.error).toBeNull();
+    const [ofUser, ofOwner] = [await setup.ben.get(`${path}/diff`), await setup.ada.get(`${path}/diff`)];
     expect([ofUser.status, ofOwner.status]).toEqual([409, 409]);
     expectIn(JSON.stringify(ofUser.body), ['STANDING']);
     expectNotIn(JSON.stringify(ofOwner.body), ['STANDING']);
@@ -214,44 +214,44 @@ describe('a batch', () => {
 
   it('that was denied shows an owner the note, a member neither it nor the code [MEMBER-5]', async () => {
     await write(`/${DOC}`, TEXT);
-    await desk.scene.post([patchCall()]);
-    const { batch } = await desk.client.delivery();
+    await setup.fixture.post([patchCall()]);
+    const { batch } = await setup.client.delivery();
     const approval = { ...APPROVAL, decision: 'deny' as const, note: 'NOT NOW' };
-    await desk.client.report(desk.client.calls[0]!, { result: null, approval });
-    for (const user of [desk.ben, desk.ada])
+    await setup.client.report(setup.client.calls[0]!, { result: null, approval });
+    for (const user of [setup.ben, setup.ada])
       expect((await seenBy(user, batch!)).batch.error).toEqual({ code: 'DENIED', message: 'NOT NOW' });
-    const member = await seenBy(desk.cleo, batch!);
+    const member = await seenBy(setup.cleo, batch!);
     expectNotIn(member.text, ['NOT NOW', 'TWO', 'DENIED']);
     expect(member.batch.status).toBe('denied');
   });
 
   it('is shown as the role of its viewer is at the moment [MEMBER-5]', async () => {
     const batch = await partlyApplied();
-    await desk.setRole(desk.ada, desk.cleo, 'owner');
-    expectIn((await seenBy(desk.cleo, batch)).text, PROPOSED);
-    await desk.setRole(desk.ada, desk.cleo, 'member');
-    expectNotIn((await seenBy(desk.cleo, batch)).text, PROPOSED);
-    await desk.setRole(desk.ada, desk.ben, 'owner');
-    await desk.setRole(desk.ada, desk.ada, 'member');
-    expectNotIn((await seenBy(desk.ada, batch)).text, PROPOSED);
-    expectIn((await seenBy(desk.ben, batch)).text, [...PROPOSED, ...SAID]);
+    await setup.setRole(setup.ada, setup.cleo, 'owner');
+    expectIn((await seenBy(setup.cleo, batch)).text, PROPOSED);
+    await setup.setRole(setup.ada, setup.cleo, 'member');
+    expectNotIn((await seenBy(setup.cleo, batch)).text, PROPOSED);
+    await setup.setRole(setup.ada, setup.ben, 'owner');
+    await setup.setRole(setup.ada, setup.ada, 'member');
+    expectNotIn((await seenBy(setup.ada, batch)).text, PROPOSED);
+    expectIn((await seenBy(setup.ben, batch)).text, [...PROPOSED, ...SAID]);
     expect((await (await server().register()).get(`${base()}/patches/${batch.batchId}`)).status).toBe(403);
   });
 
   it('shows in the revert of another member what was applied, without its label [MEMBER-5]', async () => {
     const batch = await partlyApplied();
-    const theirs = await desk.cleo.post<Session>(`${base()}/sessions`, {});
+    const theirs = await setup.cleo.post<Session>(`${base()}/sessions`, {});
     const { url } = server();
-    const { token } = desk.cleo;
+    const { token } = setup.cleo;
     const editor = await FakeClient.ready({
       url,
       token,
-      workspaceId: desk.scene.workspaceId,
+      workspaceId: setup.fixture.workspaceId,
       tools: ['workspace_write_patch'],
     });
     const { sessionId } = theirs.body;
     const path = `${base()}/patches/${batch.batchId}/revert`;
-    expect((await desk.cleo.post<TurnAnswer>(path, { sessionId, waitMs: 0 })).status).toBe(202);
+    expect((await setup.cleo.post<TurnAnswer>(path, { sessionId, waitMs: 0 })).status).toBe(202);
     const sent = await editor.delivery();
     expectNotIn(JSON.stringify(sent), PROPOSED);
     expect(sent.batch!.files.map(({ docPath }) => docPath)).toEqual([DOC]);

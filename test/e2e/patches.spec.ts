@@ -1,22 +1,22 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { type RelayScene } from '../support/relay-scene.js';
+import { type RelayFixture } from '../support/relay-fixture.js';
 
-import { appliedResult, DOC, patchCall, PatchDesk, replaceTwo, TEXT } from '../support/patch-desk.js';
+import { appliedResult, DOC, patchCall, PatchFixture, replaceTwo, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
 
 describe('workspace_write_patch', () => {
-  const desk = new PatchDesk(oneServer());
-  const { write, put, carryOut, base } = desk;
-  let scene: RelayScene;
+  const setup = new PatchFixture(oneServer());
+  const { write, put, carryOut, base } = setup;
+  let fixture: RelayFixture;
   let client: FakeClient;
-  beforeEach(async () => void ({ scene, client } = await desk.open()));
-  afterEach(() => scene.close());
+  beforeEach(async () => void ({ fixture, client } = await setup.open()));
+  afterEach(() => fixture.close());
 
   it('goes from the call to the new Cloud truth, ids and keys all the way [PATCH-3]', async () => {
     await write('/Repo/src/A.txt', TEXT);
-    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     expect(call.batch).toMatchObject({ batchKey: 'louder', files: [{ docPath: DOC, fileKey: 'file-0' }] });
     const result = await carryOut(call, { [DOC]: TEXT });
@@ -25,17 +25,17 @@ describe('workspace_write_patch', () => {
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded', result }]);
 
     const read = { toolCallId: 'r', name: 'read', arguments: { path: '/Repo/src/A.txt' } };
-    const { body: after } = await scene.post([read], { waitMs: 5_000 });
+    const { body: after } = await fixture.post([read], { waitMs: 5_000 });
     expect(after.result.toolResults).toMatchObject([{ result: { content: { text: 'one\nTWO\nthree\n' } } }]);
 
     const { batchId, files } = call.batch!;
-    const stored = await scene.user.get(`${base()}/patches/${batchId}`);
+    const stored = await fixture.user.get(`${base()}/patches/${batchId}`);
     expect(stored).toMatchObject({
       status: 200,
       body: {
         batchId,
         status: 'succeeded',
-        userId: scene.user.id,
+        userId: fixture.user.id,
         files: [
           {
             outcome: { status: 'applied', newSha256: sha256('one\nTWO\nthree\n') },
@@ -44,7 +44,7 @@ describe('workspace_write_patch', () => {
         ],
       },
     });
-    const change = await scene.user.get(`${base()}/changes/${files[0]!.changes[0]!.changeId}`);
+    const change = await fixture.user.get(`${base()}/changes/${files[0]!.changes[0]!.changeId}`);
     expect(change.body).toMatchObject({
       batchId,
       docPath: DOC,
@@ -54,15 +54,15 @@ describe('workspace_write_patch', () => {
 
   it('goes out before the calls behind it, although it takes longer to put together', async () => {
     const create = { name: 'workspace_create_file', arguments: { path: 'x.txt', content: 'x' } };
-    await scene.post([patchCall(), { toolCallId: 'c2', ...create }, { toolCallId: 'c3', ...create }]);
+    await fixture.post([patchCall(), { toolCallId: 'c2', ...create }, { toolCallId: 'c3', ...create }]);
     await client.delivery(3);
     expect(client.calls.map(({ toolCallId }) => toolCallId)).toEqual(['p1', 'c2', 'c3']);
   });
 
   it('names the batch and its files in the trail, and counts its changes', async () => {
-    await scene.post([patchCall([{}, { docPath: 'repo/b.txt' }])]);
+    await fixture.post([patchCall([{}, { docPath: 'repo/b.txt' }])]);
     const { batch } = await client.delivery();
-    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Forwarded');
+    const trail = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Forwarded');
     expect(trail.map(({ fields }) => fields)).toEqual([
       {
         ...{ toolName: 'workspace_write_patch', batchId: batch!.batchId, files: 2, changes: 2 },
@@ -73,23 +73,25 @@ describe('workspace_write_patch', () => {
 
   it('has a trail that is asked for by its batch: the steps of its call, and the files of it [AUDIT-4]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall(), { ...patchCall([{ docPath: 'repo/other.txt' }]), toolCallId: 'p2' }]);
+    await fixture.post([patchCall(), { ...patchCall([{ docPath: 'repo/other.txt' }]), toolCallId: 'p2' }]);
     const call = (await client.delivery(), client.calls[0]!);
     await carryOut(call, { [DOC]: TEXT });
     const { batchId } = call.batch!;
-    const events = await readTrail(scene.user, scene.workspaceId, `&batchId=${batchId}`);
-    const all = await readTrail(scene.user, scene.workspaceId);
+    const events = await readTrail(fixture.user, fixture.workspaceId, `&batchId=${batchId}`);
+    const all = await readTrail(fixture.user, fixture.workspaceId);
     expect(events).toEqual(all.filter(({ callId }) => callId === call.callId));
     expect(events.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['Tool.WritePatch.Accepted', 'File.Updated', 'Tool.WritePatch.ResultReceived']),
     );
     const other = client.calls[1]?.callId ?? (await client.delivery(2)).callId;
-    expect(await readTrail(scene.user, scene.workspaceId, `&batchId=${batchId}&callId=${other}`)).toEqual([]);
+    expect(await readTrail(fixture.user, fixture.workspaceId, `&batchId=${batchId}&callId=${other}`)).toEqual(
+      [],
+    );
   });
 
   it('reports every fault of a batch at once, with nothing stored or sent [PATCH-1]', async () => {
     const changes = [replaceTwo({ startLine: 3 }), { operation: 'erase' }, replaceTwo({ newLines: [] })];
-    const { body } = await scene.post([patchCall([{ sha: 'beef', changes }, { docPath: 'Repo/B.txt' }])]);
+    const { body } = await fixture.post([patchCall([{ sha: 'beef', changes }, { docPath: 'Repo/B.txt' }])]);
     const error = body.result.toolResults[0]!.error!;
     const { faults } = error.details as { faults: { code: string }[] };
     expect(error.code).toBe('INVALID_ARGUMENTS');
@@ -108,7 +110,7 @@ describe('workspace_write_patch', () => {
 
   it('fails at once where the Cloud file has moved on, and says with which sha256 it would fit [PATCH-2]', async () => {
     await write('/repo/src/a.txt', TEXT + 'four\n');
-    const { body } = await scene.post([patchCall()]);
+    const { body } = await fixture.post([patchCall()]);
     expect(body.result.toolResults).toMatchObject([
       {
         status: 'failed',
@@ -124,7 +126,7 @@ describe('workspace_write_patch', () => {
   it('fails at once where the lines are not what the file holds, with the lines that are there [PATCH-2]', async () => {
     await write('/repo/src/a.txt', TEXT);
     const changes = [replaceTwo({ expectedOriginalLines: ['three'] })];
-    const { body } = await scene.post([patchCall([{ changes }])]);
+    const { body } = await fixture.post([patchCall([{ changes }])]);
     expect(body.result.toolResults).toMatchObject([
       {
         error: {
@@ -136,7 +138,7 @@ describe('workspace_write_patch', () => {
   });
 
   it('refuses a result that is not about the batch [PATCH-4]', async () => {
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
     result.files[0]!.changes[0]!.changeId = 'chg-0007';
@@ -148,7 +150,7 @@ describe('workspace_write_patch', () => {
 
   it('warns and records where the reported file is not what the patch gives [PATCH-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
     result.files[0]!.newSha256 = sha256('something else');
@@ -158,12 +160,12 @@ describe('workspace_write_patch', () => {
       { errorCode: 'DIVERGED', details: { toolCallId: 'p1' } },
       { errorCode: 'NOT_UPLOADED' },
     ]);
-    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged');
+    const trail = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged');
     expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'own_application' } }]);
   });
 
   it('warns and records where the reported file is not what was uploaded [PATCH-5]', async () => {
-    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     const uploaded = await put(call, 0, 'something else\n', { baseSha256: null });
     if (!uploaded.ok) throw new Error(uploaded.error.message);
@@ -172,13 +174,13 @@ describe('workspace_write_patch', () => {
     const { body } = await posted;
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
     expect(body.warnings).toMatchObject([{ errorCode: 'DIVERGED' }]);
-    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged');
+    const trail = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged');
     expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'upload' } }]);
   });
 
   it('is answered with ids and outcomes alone: the server fills in what the batch says [PATCH-14]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     const uploaded = await put(call, 0, 'one\nTWO\nthree\n');
     if (!uploaded.ok) throw new Error(uploaded.error.message);
@@ -200,7 +202,7 @@ describe('workspace_write_patch', () => {
   });
 
   it('tells what only the client could see, in the result and of the batch [PATCH-14]', async () => {
-    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     const { batchId, files } = call.batch!;
     const details = { actualLines: [{ line: 2, text: 'Two' }], hint: 'They differ by case.', foundAt: 7 };
@@ -220,15 +222,15 @@ describe('workspace_write_patch', () => {
     expect(body.result.toolResults).toMatchObject([
       { error: { code: 'LINES_MISMATCH' }, result: { files: [{ changes: [{ details }] }] } },
     ]);
-    const stored = await scene.user.get(`${base()}/patches/${batchId}`);
+    const stored = await fixture.user.get(`${base()}/patches/${batchId}`);
     expect(stored.body).toMatchObject({ files: [{ changes: [{ outcome: failed }] }] });
-    const change = await scene.user.get(`${base()}/changes/${changes[0]!.changeId}`);
+    const change = await fixture.user.get(`${base()}/changes/${changes[0]!.changeId}`);
     expect(change.body).toMatchObject({ change: { outcome: failed } });
   });
 
   it('is warned of and recorded where it was applied and its bytes never came [PATCH-15]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
     expect(await client.report(call, { result })).toEqual({ ok: true });
@@ -237,7 +239,7 @@ describe('workspace_write_patch', () => {
     expect(body.warnings).toMatchObject([
       { errorCode: 'NOT_UPLOADED', message: expect.stringContaining(DOC) as string },
     ]);
-    const trail = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.NotUploaded');
+    const trail = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.NotUploaded');
     const { filePatchId, newSha256: reportedSha256 } = result.files[0]!;
     expect(trail).toMatchObject([
       { callId: call.callId, fields: { filePatchId, docPath: DOC, reportedSha256 } },
@@ -246,7 +248,7 @@ describe('workspace_write_patch', () => {
 
   it('is not warned of where its bytes came another way [PATCH-15]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = scene.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     await write('/repo/src/a.txt', 'one\nTWO\nthree\n');
     await client.report(call, { result: appliedResult(call.batch!, { [DOC]: TEXT }, []) });
@@ -255,7 +257,7 @@ describe('workspace_write_patch', () => {
 
   it('keeps what a person made of it, under the ids of what was proposed [PATCH-6]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     const edited = (changes: unknown[]) => patchCall([{ changes }]).arguments;
     const report = (changes: unknown[], result: unknown) => {
@@ -270,7 +272,7 @@ describe('workspace_write_patch', () => {
     expect(await report([replaceTwo({ newLines: ['2'] })], result)).toEqual({ ok: true });
 
     const { batchId, files } = call.batch!;
-    const { body } = await scene.user.get(`${base()}/patches/${batchId}`);
+    const { body } = await fixture.user.get(`${base()}/patches/${batchId}`);
     const [{ filePatchId, changes } = { filePatchId: '', changes: [] }] = files;
     expect(body).toMatchObject({
       files: [{ changes: [{ newLines: ['TWO'] }] }],
@@ -279,12 +281,12 @@ describe('workspace_write_patch', () => {
         files: [{ filePatchId, changes: [{ changeId: changes[0]!.changeId, newLines: ['2'] }] }],
       },
     });
-    expect(await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
+    expect(await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
   });
 
   it('says of a decision how many changes it rejects, and takes only those of the batch', async () => {
     await write('/repo/src/a.txt', TEXT);
-    await scene.post([patchCall()]);
+    await fixture.post([patchCall()]);
     const call = await client.delivery();
     const { changeId } = call.batch!.files[0]!.changes[0]!;
     const deny = (rejectedChangeIds: unknown[]) => {
@@ -295,7 +297,7 @@ describe('workspace_write_patch', () => {
       expect(await deny(ids)).toMatchObject({ ok: false, error: { code: 'VALIDATION_ERROR' } });
     }
     expect(await deny([changeId])).toEqual({ ok: true });
-    const [event] = await readTrail(scene.user, scene.workspaceId, '&event=Tool.WritePatch.Denied');
+    const [event] = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Denied');
     expect(event!.fields.approval).toMatchObject({ rejectedChanges: 1, rejectedChangeIds: [changeId] });
   });
 });

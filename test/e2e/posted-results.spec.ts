@@ -1,6 +1,6 @@
 import type { Json } from '@patchbay/protocol';
 import { createdResult } from '../support/fake-client.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 
 const created = (path: string): Json => createdResult({ arguments: { path } });
@@ -8,26 +8,26 @@ const created = (path: string): Json => createdResult({ arguments: { path } });
 describe('results over HTTP', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
     server = await startTestServer();
     user = await server.register();
   });
-  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   const post = async (...ids: string[]): Promise<string> =>
-    (await scene.post(ids.map((id) => createCall(id)))).body.result.turnId;
+    (await fixture.post(ids.map((id) => createCall(id)))).body.result.turnId;
   const approval = { decision: 'deny', by: 'ada', at: '2025-06-01T12:00:00Z', note: 'not there' };
 
   it('end calls that nobody has taken', async () => {
     const turnId = await post('a', 'b');
-    const half = await scene.postResults(turnId, [
+    const half = await fixture.postResults(turnId, [
       { toolCallId: 'a', result: created('a.txt'), executionMs: 9 },
     ]);
     expect(half).toMatchObject({ status: 202, body: { result: { toolCalls: [{ toolCallId: 'b' }] } } });
-    const { status, body } = await scene.postResults(turnId, [{ toolCallId: 'b', result: null, approval }]);
+    const { status, body } = await fixture.postResults(turnId, [{ toolCallId: 'b', result: null, approval }]);
     expect(status).toBe(200);
     expect(body.result.toolResults).toMatchObject([
       { toolCallId: 'a', status: 'succeeded', result: created('a.txt'), executionMs: 9 },
@@ -36,10 +36,10 @@ describe('results over HTTP', () => {
   });
 
   it('end a call that a client holds, and the client is told to stop', async () => {
-    const client = await scene.client({ maxInFlight: 1 });
+    const client = await fixture.client({ maxInFlight: 1 });
     const turnId = await post('a', 'b');
     const call = await client.delivery();
-    await scene.postResults(turnId, [{ toolCallId: 'a', result: created('a.txt') }]);
+    await fixture.postResults(turnId, [{ toolCallId: 'a', result: created('a.txt') }]);
     expect(client.cancels).toEqual([{ callId: call.callId, reason: 'cancelled' }]);
     expect((await client.delivery(2)).toolCallId).toBe('b');
     expect(await client.report(call, { result: created('elsewhere.txt') })).toMatchObject({
@@ -50,7 +50,7 @@ describe('results over HTTP', () => {
 
   it('are taken all or none [TURN-8]', async () => {
     const turnId = await post('a', 'b', 'c');
-    const refused = await scene.postResults(turnId, [
+    const refused = await fixture.postResults(turnId, [
       { toolCallId: 'a', result: created('a.txt') },
       { toolCallId: 'b', result: { success: true } },
       { toolCallId: 'x', result: created('x.txt') },
@@ -67,36 +67,36 @@ describe('results over HTTP', () => {
         },
       },
     });
-    await scene.cancel(turnId, 'c');
+    await fixture.cancel(turnId, 'c');
     const both = [
       { toolCallId: 'a', result: created('a.txt') },
       { toolCallId: 'c', result: created('c.txt') },
     ];
-    expect(await scene.postResults(turnId, both)).toMatchObject({
+    expect(await fixture.postResults(turnId, both)).toMatchObject({
       status: 409,
       body: { code: 'LATE_RESULT' },
     });
-    const calls = await scene.calls(turnId);
+    const calls = await fixture.calls(turnId);
     expect([calls.a!.status, calls.b!.status, calls.c!.status]).toEqual(['pending', 'pending', 'cancelled']);
-    expect(await scene.steps('a')).toEqual(['Accepted']);
-    expect(await scene.steps('c')).toEqual(['Accepted', 'Cancelled', 'LateResult']);
+    expect(await fixture.steps('a')).toEqual(['Accepted']);
+    expect(await fixture.steps('c')).toEqual(['Accepted', 'Cancelled', 'LateResult']);
   });
 
   it('may come again, but not differently', async () => {
     const turnId = await post('a');
     const results = [{ toolCallId: 'a', result: created('a.txt'), executionMs: 1 }];
-    const first = await scene.postResults(turnId, results);
-    const again = await scene.postResults(turnId, [{ ...results[0], executionMs: 2 }]);
+    const first = await fixture.postResults(turnId, results);
+    const again = await fixture.postResults(turnId, [{ ...results[0], executionMs: 2 }]);
     expect(again).toMatchObject({ status: 200, body: first.body });
-    const other = await scene.postResults(turnId, [{ toolCallId: 'a', result: created('b.txt') }]);
+    const other = await fixture.postResults(turnId, [{ toolCallId: 'a', result: created('b.txt') }]);
     expect(other).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    expect((await scene.steps('a')).slice(1)).toEqual(['ResultReceived', 'DuplicateResult', 'LateResult']);
+    expect((await fixture.steps('a')).slice(1)).toEqual(['ResultReceived', 'DuplicateResult', 'LateResult']);
   });
 
   it('of calls that never came to a client are refused', async () => {
-    const { turnId } = (await scene.post([createCall('a'), { toolCallId: 'bad', name: 'nothing' }])).body
+    const { turnId } = (await fixture.post([createCall('a'), { toolCallId: 'bad', name: 'nothing' }])).body
       .result;
-    expect(await scene.postResults(turnId, [{ toolCallId: 'bad', result: {} }])).toMatchObject({
+    expect(await fixture.postResults(turnId, [{ toolCallId: 'bad', result: {} }])).toMatchObject({
       status: 400,
       body: { fields: { 'results[0].toolCallId': expect.any(String) as string } },
     });
@@ -118,7 +118,7 @@ describe('results over HTTP', () => {
     ],
   ])('with %s are refused', async (_, results, fields) => {
     const turnId = await post('a');
-    expect(await scene.postResults(turnId, results)).toMatchObject({
+    expect(await fixture.postResults(turnId, results)).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR', fields },
     });

@@ -1,6 +1,6 @@
 import type { WorkspaceRoot } from '@patchbay/protocol';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
-import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { createCall, type RelayFixture } from '../support/relay-fixture.js';
 import { ConnectedClients } from '../../src/clients/connected-clients.js';
 import { storesOf } from '../contract/backends.js';
 import { onTwoNodes, type TwoNodes } from '../support/two-nodes.js';
@@ -11,19 +11,19 @@ const LEASE_MS = 90_000;
 describe('A client of one node', () => {
   const nodes = onTwoNodes();
   let two: TwoNodes;
-  let [a, b]: RelayScene[] = [];
+  let [a, b]: RelayFixture[] = [];
   const proj = aRoot('proj');
   beforeEach(() => {
     two = nodes();
     ({ a, b } = two);
   });
 
-  async function folder(scene: RelayScene): Promise<WorkspaceRoot> {
-    const path = `/workspaces/${scene.workspaceId}/roots`;
-    return (await scene.user.get<{ roots: WorkspaceRoot[] }>(path)).body.roots[0]!;
+  async function folder(fixture: RelayFixture): Promise<WorkspaceRoot> {
+    const path = `/workspaces/${fixture.workspaceId}/roots`;
+    return (await fixture.user.get<{ roots: WorkspaceRoot[] }>(path)).body.roots[0]!;
   }
-  const connect = (scene: RelayScene, clientId = 'one'): Promise<FakeClient> =>
-    scene.client({ clientId, roots: [proj] });
+  const connect = (fixture: RelayFixture, clientId = 'one'): Promise<FakeClient> =>
+    fixture.client({ clientId, roots: [proj] });
 
   it('counts as connected at the other, until it leaves [RELAY-19]', async () => {
     const client = await connect(a!);

@@ -3,7 +3,7 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FrameRecorder, masked } from '../support/frame-recorder.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/protocol.md'), 'utf8');
 const CREATED = 'one\ntwo\n';
@@ -26,20 +26,20 @@ const patch = {
 };
 
 describe('The transcript in docs/protocol.md', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let client: FrameRecorder;
   beforeAll(async () => {
-    scene = await RelayScene.start();
-    client = await FrameRecorder.open(scene.server.url);
+    fixture = await RelayFixture.start();
+    client = await FrameRecorder.open(fixture.server.url);
   });
   afterAll(async () => {
     client.close();
-    await scene.close();
+    await fixture.close();
   });
 
   /** Posts the call and takes it as far as `running`. */
   async function accepted(call: object): Promise<ToolCallDelivery> {
-    await scene.post([call]);
+    await fixture.post([call]);
     const delivery = await client.acknowledged<ToolCallDelivery>('tool:call');
     const { turnId, callId, attempt } = delivery;
     for (const status of ['awaiting_approval', 'running'])
@@ -62,10 +62,10 @@ describe('The transcript in docs/protocol.md', () => {
 
   it('is what a server and a client send that connect, create one file and patch it', async () => {
     await client.next('pingInterval');
-    const { token } = scene.user;
+    const { token } = fixture.user;
     const identity = { clientId: 'editor-1', name: 'Editor', version: '1.0.0', protocol: 1 };
     const tools = ['workspace_create_file', 'workspace_write_patch'];
-    const auth = { token, workspaceId: scene.workspaceId, ...identity, tools, roots: [ROOT] };
+    const auth = { token, workspaceId: fixture.workspaceId, ...identity, tools, roots: [ROOT] };
     client.send(`40/relay,${JSON.stringify(auth)}`);
     await client.next('40/relay,');
     await client.event('client:resume', []);

@@ -1,15 +1,15 @@
 import { readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Contents, disk, put, SyncDesk } from '../support/sync-desk.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { type Contents, disk, put, SyncFixture } from '../support/sync-fixture.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 
 describe('push and pull', () => {
-  let shared: ToolsScene;
-  let desk: SyncDesk;
-  beforeAll(async () => void (shared = await ToolsScene.start()));
+  let shared: ToolsFixture;
+  let setup: SyncFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start()));
   afterAll(() => shared.close());
-  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
+  afterEach(() => setup.close());
 
   describe('pull', () => {
     it('into an empty folder gives what was pushed, byte for byte', async () => {
@@ -24,36 +24,38 @@ describe('push and pull', () => {
         'spaces and #hash?.txt': '?',
       };
       for (let n = 0; n < 300; n += 1) contents[`many/${n % 7}/${n}.txt`] = `${n}\n`.repeat(n);
-      const folder = await desk.folder('p', contents);
-      await desk.push(folder);
-      const empty = join(desk.directory, 'other', 'p');
-      const { code, out } = await desk.pull(empty);
+      const folder = await setup.folder('p', contents);
+      await setup.push(folder);
+      const empty = join(setup.directory, 'other', 'p');
+      const { code, out } = await setup.pull(empty);
       expect([code, out]).toEqual([0, expect.stringMatching(/^received 308 files \(.*\), 0 unchanged\.\n$/)]);
       expect(await disk(empty)).toEqual(await disk(folder));
-      expect((await desk.pull(empty)).out).toBe('received 0 files (0 B), 308 unchanged.\n');
-      expect((await desk.push(empty)).out).toBe('sent 0 files (0 B), 308 unchanged.\n');
+      expect((await setup.pull(empty)).out).toBe('received 0 files (0 B), 308 unchanged.\n');
+      expect((await setup.push(empty)).out).toBe('sent 0 files (0 B), 308 unchanged.\n');
     });
 
     it('brings what is new and what has changed there', async () => {
-      const folder = await desk.folder('p', { a: '1', b: '1' });
-      await desk.push(folder);
-      await desk.scene.write('/p/a', { text: '2' });
-      await desk.scene.write('/p/new/c', { text: '2' });
-      await desk.scene.write('/q/elsewhere', { text: '2' });
+      const folder = await setup.folder('p', { a: '1', b: '1' });
+      await setup.push(folder);
+      await setup.fixture.write('/p/a', { text: '2' });
+      await setup.fixture.write('/p/new/c', { text: '2' });
+      await setup.fixture.write('/q/elsewhere', { text: '2' });
       // Equal bytes are fetched once.
-      expect((await desk.pull(folder)).out).toBe('received 2 files (2 B, 1 B over the wire), 1 unchanged.\n');
+      expect((await setup.pull(folder)).out).toBe(
+        'received 2 files (2 B, 1 B over the wire), 1 unchanged.\n',
+      );
       expect(await disk(folder)).toEqual({ a: '32', b: '31', 'new/c': '32' });
-      expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 3 unchanged.\n');
+      expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 3 unchanged.\n');
     });
 
     it('never overwrites a file that was changed here, unless it is forced to', async () => {
-      const folder = await desk.folder('p', { both: '1', here: '1', gone: '1', only: '1' });
-      await desk.push(folder);
-      await desk.scene.write('/p/both', { text: 'theirs' });
-      await desk.scene.write('/p/unknown', { text: 'theirs' });
+      const folder = await setup.folder('p', { both: '1', here: '1', gone: '1', only: '1' });
+      await setup.push(folder);
+      await setup.fixture.write('/p/both', { text: 'theirs' });
+      await setup.fixture.write('/p/unknown', { text: 'theirs' });
       await put(folder, { both: 'mine', here: 'mine', unknown: 'mine', untracked: 'mine' });
       await rm(join(folder, 'gone'));
-      const { code, out } = await desk.pull(folder);
+      const { code, out } = await setup.pull(folder);
       expect(code).toBe(8);
       expect(out).toBe(
         [
@@ -68,20 +70,20 @@ describe('push and pull', () => {
           '',
         ].join('\n'),
       );
-      expect((await desk.pull(folder, '--force')).code).toBe(0);
+      expect((await setup.pull(folder, '--force')).code).toBe(0);
       const [mine, theirs] = ['mine', 'theirs'].map((text) => Buffer.from(text).toString('hex'));
       expect(await disk(folder)).toEqual({
         ...{ both: theirs, unknown: theirs, here: '31', gone: '31', only: '31', untracked: mine },
         // What no version has is put aside, and never sent.
         ...{ 'both.patchbay-kept': mine, 'unknown.patchbay-kept': mine, 'here.patchbay-kept': mine },
       });
-      expect((await desk.push(folder)).out).toMatch(/^sent 1 file .*5 unchanged/);
+      expect((await setup.push(folder)).out).toMatch(/^sent 1 file .*5 unchanged/);
     });
 
     it('does not overwrite what .gitignore leaves out', async () => {
-      await desk.scene.write('/p/dist/out.js', { text: 'theirs' });
-      const folder = await desk.folder('p', { '.gitignore': 'dist\n', 'Dist/out.js': 'mine' });
-      const { code, out } = await desk.pull(folder);
+      await setup.fixture.write('/p/dist/out.js', { text: 'theirs' });
+      const folder = await setup.folder('p', { '.gitignore': 'dist\n', 'Dist/out.js': 'mine' });
+      const { code, out } = await setup.pull(folder);
       expect([code, out]).toEqual([
         8,
         expect.stringContaining('  Dist/out.js: already exists with other content'),
@@ -90,14 +92,14 @@ describe('push and pull', () => {
     });
 
     it('deletes nothing here unless it is told to, and then only what is unchanged', async () => {
-      const folder = await desk.folder('p', { a: '1', b: '1', only: '1' });
-      await desk.push(folder);
-      for (const path of ['/p/a', '/p/b']) await desk.scene.ok('rm', { path });
+      const folder = await setup.folder('p', { a: '1', b: '1', only: '1' });
+      await setup.push(folder);
+      for (const path of ['/p/a', '/p/b']) await setup.fixture.ok('rm', { path });
       await put(folder, { b: 'mine' });
-      const kept = await desk.pull(folder);
+      const kept = await setup.pull(folder);
       expect(kept.out).toContain('kept 1:\n  a: was deleted in the Cloud; --delete deletes it here\n');
       expect(kept.out).toContain('  b: was deleted in the Cloud since, and changed here\n');
-      const { code, out } = await desk.pull(folder, '--delete');
+      const { code, out } = await setup.pull(folder, '--delete');
       expect([code, out]).toEqual([
         8,
         expect.stringContaining('received 0 files (0 B), deleted 1 file, 1 unchanged.\n'),
@@ -107,9 +109,9 @@ describe('push and pull', () => {
 
     it('lists names that are not safe here, and writes none of them', async () => {
       const names = ['CON', 'a:b', 'sub/NUL.txt', '.git/config', 'dot.', 'sub/.GIT/hooks/x', 'fine'];
-      for (const name of names) await desk.scene.write(`/p/${name}`, { text: 'x' });
-      const folder = await desk.folder('p');
-      const { code, out } = await desk.pull(folder);
+      for (const name of names) await setup.fixture.write(`/p/${name}`, { text: 'x' });
+      const folder = await setup.folder('p');
+      const { code, out } = await setup.pull(folder);
       expect(code).toBe(0);
       expect(out).toContain('skipped 6:\n');
       for (const name of names.slice(0, -1))
@@ -118,33 +120,33 @@ describe('push and pull', () => {
     });
 
     it('writes through no link, wherever it leads', async () => {
-      const outside = await desk.folder('outside', { victim: 'mine' });
-      await desk.scene.write('/p/sub/victim', { text: 'theirs' });
-      await desk.scene.write('/p/direct', { text: 'theirs' });
-      const folder = await desk.folder('p');
+      const outside = await setup.folder('outside', { victim: 'mine' });
+      await setup.fixture.write('/p/sub/victim', { text: 'theirs' });
+      await setup.fixture.write('/p/direct', { text: 'theirs' });
+      const folder = await setup.folder('p');
       await symlink(outside, join(folder, 'sub'));
       await symlink(join(outside, 'victim'), join(folder, 'direct'));
-      const { out } = await desk.pull(folder, '--force');
+      const { out } = await setup.pull(folder, '--force');
       expect(out).toContain('received 0 files');
       expect(out).toContain('skipped 2:');
       expect(await readFile(join(outside, 'victim'), 'utf8')).toBe('mine');
     });
 
     it('puts files into the folders that are there, however those are spelt', async () => {
-      const folder = await desk.folder('p', { 'Src/a.ts': '1' });
-      await desk.scene.write('/P/src/B.ts', { text: '1' });
-      await desk.scene.write('/P/new/c.ts', { text: '1' });
-      await desk.pull(folder);
+      const folder = await setup.folder('p', { 'Src/a.ts': '1' });
+      await setup.fixture.write('/P/src/B.ts', { text: '1' });
+      await setup.fixture.write('/P/new/c.ts', { text: '1' });
+      await setup.pull(folder);
       expect(Object.keys(await disk(folder)).sort()).toEqual(['Src/B.ts', 'Src/a.ts', 'new/c.ts']);
     });
 
     it('says in a dry run what it would do, and does nothing', async () => {
-      const folder = await desk.folder('p', { a: '1', b: '1' });
-      await desk.push(folder);
-      await desk.scene.write('/p/a', { text: '2' });
-      await desk.scene.write('/p/c', { text: '2' });
-      await desk.scene.ok('rm', { path: '/p/b' });
-      const { code, out } = await desk.pull(folder, '--dry-run', '--delete');
+      const folder = await setup.folder('p', { a: '1', b: '1' });
+      await setup.push(folder);
+      await setup.fixture.write('/p/a', { text: '2' });
+      await setup.fixture.write('/p/c', { text: '2' });
+      await setup.fixture.ok('rm', { path: '/p/b' });
+      const { code, out } = await setup.pull(folder, '--dry-run', '--delete');
       expect([code, out]).toEqual([
         0,
         'planned 3:\n  a: would be replaced\n  b: would be deleted here\n  c: would be added\n' +
@@ -155,10 +157,10 @@ describe('push and pull', () => {
   });
 
   it('says that one may not', async () => {
-    const folder = await desk.folder('p', { a: '1' });
-    const stranger = await desk.scene.server.register();
-    const { code, err } = await desk.push(folder, '--token', stranger.token);
+    const folder = await setup.folder('p', { a: '1' });
+    const stranger = await setup.fixture.server.register();
+    const { code, err } = await setup.push(folder, '--token', stranger.token);
     expect([code, err]).toEqual([3, expect.stringContaining('Ask an owner')]);
-    expect((await desk.pull(folder, '--token', stranger.token)).code).toBe(3);
+    expect((await setup.pull(folder, '--token', stranger.token)).code).toBe(3);
   });
 });

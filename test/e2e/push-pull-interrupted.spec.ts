@@ -5,22 +5,22 @@ import { EXIT } from '../../packages/cli/src/cli-error.js';
 import { HttpProxy } from '../support/http-proxy.js';
 import { CLIENT, TestProcess } from '../support/processes.js';
 import type { Ran } from '../support/run-command.js';
-import { age, type Contents, disk, put, SyncDesk } from '../support/sync-desk.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { age, type Contents, disk, put, SyncFixture } from '../support/sync-fixture.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** Three batches of a push. */
 const FILES = 1_050;
 
 describe('a push or pull in a process of its own', () => {
-  let shared: ToolsScene;
-  let desk: SyncDesk;
+  let shared: ToolsFixture;
+  let setup: SyncFixture;
   let proxy: HttpProxy;
   /** No test changes it, and each has a home and a workspace of its own. */
   let folder: string;
   const processes: TestProcess[] = [];
   beforeAll(async () => {
-    shared = await ToolsScene.start();
+    shared = await ToolsFixture.start();
     folder = join(await mkdtemp(join(tmpdir(), 'patchbay-interrupted-')), 'p');
     const contents: Contents = {};
     for (let n = 0; n < FILES; n += 1) contents[`part-${n % 13}/${n}.txt`] = `${n} `.repeat(50);
@@ -32,19 +32,19 @@ describe('a push or pull in a process of its own', () => {
     await shared.close();
   });
   beforeEach(async () => {
-    desk = await SyncDesk.start(shared);
+    setup = await SyncFixture.start(shared);
     proxy = await HttpProxy.to(shared.server.url);
-    desk.url = proxy.url;
+    setup.url = proxy.url;
   });
   afterEach(async () => {
     await Promise.all(processes.splice(0).map((process) => process.kill()));
     await proxy.close();
-    await desk.close();
+    await setup.close();
   });
 
   /** The command in a process of its own. */
   const start = (command: string, ...args: string[]): TestProcess => {
-    const process = new TestProcess(command, CLIENT, [command, ...args, ...desk.common], {});
+    const process = new TestProcess(command, CLIENT, [command, ...args, ...setup.common], {});
     processes.push(process);
     return process;
   };
@@ -72,9 +72,11 @@ describe('a push or pull in a process of its own', () => {
       proxy.onAnswered = () => undefined;
       proxy.cut = 3;
     };
-    const { code, out } = await desk.push(folder);
+    const { code, out } = await setup.push(folder);
     expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^sent 1,050 files`))]);
-    const { body } = await desk.scene.user.get<{ files: object[] }>(`${desk.scene.base}/files?limit=1000`);
+    const { body } = await setup.fixture.user.get<{ files: object[] }>(
+      `${setup.fixture.base}/files?limit=1000`,
+    );
     expect(body.files).toHaveLength(1_000);
   });
 
@@ -82,10 +84,10 @@ describe('a push or pull in a process of its own', () => {
     const meanwhile: Promise<Ran>[] = [];
     proxy.onAnswered = async ({ route }) => {
       if (route !== 'POST /files/commit' || meanwhile.length > 0) return;
-      meanwhile.push(desk.push(folder), desk.pull(folder));
+      meanwhile.push(setup.push(folder), setup.pull(folder));
       await Promise.all(meanwhile);
     };
-    const { code, out } = await desk.push(folder);
+    const { code, out } = await setup.push(folder);
     expect([code, out]).toEqual([0, expect.stringMatching(/^sent 1,050 files/)]);
     for (const { code: refused, err } of await Promise.all(meanwhile))
       expect([refused, err]).toEqual([EXIT.replaced, expect.stringContaining(`is syncing ${folder}`)]);
@@ -98,7 +100,7 @@ describe('a push or pull in a process of its own', () => {
     const before = proxy.of('POST /blobs').reduce((sum, { body }) => sum + body.length, 0);
     expect(before).toBeGreaterThan(0);
     proxy.passed.length = 0;
-    expect((await desk.push(folder)).code).toBe(0);
+    expect((await setup.push(folder)).code).toBe(0);
     const after = proxy.of('POST /blobs').reduce((sum, { body }) => sum + body.length, 0);
     const all = Object.values(await disk(folder)).reduce((sum, hex) => sum + hex.length / 2 + 4, 0);
     expect(before + after).toBe(all);
@@ -111,17 +113,17 @@ describe('a push or pull in a process of its own', () => {
       return isLater ? new Promise<void>(() => undefined) : undefined;
     };
     const killed = start('push', folder);
-    const isNoted = async (): Promise<boolean> => commits === 3 && (await desk.remembers());
+    const isNoted = async (): Promise<boolean> => commits === 3 && (await setup.remembers());
     await waitFor(isNoted, 'three commits, one of them noted', 20_000);
     await kill(killed);
     proxy.onAnswered = () => undefined;
     proxy.passed.length = 0;
-    const { code, out } = await desk.push(folder);
+    const { code, out } = await setup.push(folder);
     expect(code).toBe(0);
     expect(out).toMatch(/ unchanged\.\n$/);
     expect(sentFiles()).toBeLessThan(FILES);
     proxy.passed.length = 0;
-    expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 1,050 unchanged.\n');
+    expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 1,050 unchanged.\n');
     expect(proxy.passed).toEqual([]);
   });
 
@@ -131,13 +133,13 @@ describe('a push or pull in a process of its own', () => {
     stopped.signal('SIGINT');
     expect(await stopped.exited).toEqual({ code: 130, signal: null });
     expect(stopped.stderr).toContain('Interrupted. What is done is kept');
-    expect((await desk.push(folder)).code).toBe(0);
-    expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 1,050 unchanged.\n');
+    expect((await setup.push(folder)).code).toBe(0);
+    expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 1,050 unchanged.\n');
   });
 
   it('pulls on after a kill, and leaves no temp file behind', async () => {
-    await desk.push(folder);
-    const other = join(desk.directory, 'other', 'p');
+    await setup.push(folder);
+    const other = join(setup.directory, 'other', 'p');
     const batches = 'POST /blobs/read';
     let answers = 0;
     // The second batch is on its way for ever, so the first one is what there is.
@@ -154,7 +156,7 @@ describe('a push or pull in a process of its own', () => {
     expect(Object.keys(half).length).toBeLessThan(FILES);
     proxy.onAnswered = () => undefined;
     proxy.passed.length = 0;
-    const { code } = await desk.pull(other);
+    const { code } = await setup.pull(other);
     expect(code).toBe(0);
     expect(await disk(other)).toEqual(await disk(folder));
     const names = await readdir(other, { recursive: true });
@@ -165,10 +167,10 @@ describe('a push or pull in a process of its own', () => {
 
   it('is what connect does first, when it is told to', async () => {
     // The wire of this test is for requests only.
-    desk.url = shared.server.url;
+    setup.url = shared.server.url;
     const client = start('connect', '--root', folder, '--push', '--yes');
     await client.says(/^connected$/m, 60_000);
     expect(client.stderr).toContain('sent 1,050 files');
-    expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 1,050 unchanged.\n');
+    expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 1,050 unchanged.\n');
   });
 });

@@ -1,20 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { put, SyncDesk } from '../support/sync-desk.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { put, SyncFixture } from '../support/sync-fixture.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 
 describe('push and pull', () => {
-  let shared: ToolsScene;
-  let desk: SyncDesk;
-  beforeAll(async () => void (shared = await ToolsScene.start()));
+  let shared: ToolsFixture;
+  let setup: SyncFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start()));
   afterAll(() => shared.close());
-  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
+  afterEach(() => setup.close());
 
   describe('push', () => {
     it('leaves out what git leaves out, .git, its own home, links, binaries and what is too large', async () => {
-      const folder = await desk.folder('p', {
+      const folder = await setup.folder('p', {
         '.git/config': 'x',
         '.gitignore': '*.log\n/dist/\n!keep.log\n',
         'keep.log': 'kept',
@@ -30,9 +30,9 @@ describe('push and pull', () => {
         'sub/.git': 'gitdir: elsewhere',
       });
       await symlink('/etc/passwd', join(folder, 'link'));
-      await symlink(desk.directory, join(folder, 'up'));
+      await symlink(setup.directory, join(folder, 'up'));
       execFileSync('mkfifo', [join(folder, 'fifo')]);
-      const { code, out } = await desk.push(
+      const { code, out } = await setup.push(
         folder,
         '--max-file-bytes',
         '1000',
@@ -40,7 +40,7 @@ describe('push and pull', () => {
         join(folder, 'home'),
       );
       expect(code).toBe(0);
-      expect(Object.keys(await desk.cloud())).toEqual([
+      expect(Object.keys(await setup.cloud())).toEqual([
         '/p/.gitignore',
         '/p/keep.log',
         '/p/local.txt',
@@ -64,7 +64,7 @@ describe('push and pull', () => {
     });
 
     it('keeps out what may hold secrets, says so, and sends of it what is asked for', async () => {
-      const folder = await desk.folder('p', {
+      const folder = await setup.folder('p', {
         ...{
           '.env': 'KEY=1',
           '.env.example': 'KEY=',
@@ -73,9 +73,9 @@ describe('push and pull', () => {
           'a.txt': 'a',
         },
       });
-      const { code, out } = await desk.push(folder);
+      const { code, out } = await setup.push(folder);
       expect(code).toBe(0);
-      expect(await desk.cloud()).toEqual({ '/p/.env.example': 'KEY=', '/p/a.txt': 'a' });
+      expect(await setup.cloud()).toEqual({ '/p/.env.example': 'KEY=', '/p/a.txt': 'a' });
       expect(out).toBe(
         [
           'sent 2 files (5 B), 0 unchanged.',
@@ -87,8 +87,8 @@ describe('push and pull', () => {
           '',
         ].join('\n'),
       );
-      await desk.push(folder, '--include-secrets', '.env.test', '--include-secrets', '*.pem');
-      expect(Object.keys(await desk.cloud())).toEqual([
+      await setup.push(folder, '--include-secrets', '.env.test', '--include-secrets', '*.pem');
+      expect(Object.keys(await setup.cloud())).toEqual([
         '/p/.env.example',
         '/p/a.txt',
         '/p/api/.env.test',
@@ -99,41 +99,41 @@ describe('push and pull', () => {
     it.each([[], ['--force'], ['--delete']])(
       'leaves in the Cloud what an earlier push has sent of a secret, and sends nothing newer of it, with %j',
       async (...flags) => {
-        const folder = await desk.folder('p', { '.env': 'KEY=1', 'a.txt': 'a' });
-        await desk.push(folder, '--include-secrets', '.env');
+        const folder = await setup.folder('p', { '.env': 'KEY=1', 'a.txt': 'a' });
+        await setup.push(folder, '--include-secrets', '.env');
         await put(folder, { '.env': 'KEY=2' });
-        const { out } = await desk.push(folder, ...flags);
+        const { out } = await setup.push(folder, ...flags);
         expect(out).toContain(
           '  .env: was sent before; that version stays in the Cloud until it is deleted there',
         );
-        expect(await desk.cloud()).toEqual({ '/p/.env': 'KEY=1', '/p/a.txt': 'a' });
+        expect(await setup.cloud()).toEqual({ '/p/.env': 'KEY=1', '/p/a.txt': 'a' });
       },
     );
 
     it('names files that differ only by case, and sends neither', async () => {
-      const folder = await desk.folder('p', { 'src/Foo.ts': '1', 'src/foo.ts': '2', 'src/bar.ts': '3' });
-      const { code, out } = await desk.push(folder);
+      const folder = await setup.folder('p', { 'src/Foo.ts': '1', 'src/foo.ts': '2', 'src/bar.ts': '3' });
+      const { code, out } = await setup.push(folder);
       expect(code).toBe(8);
       expect(out).toContain('  src/Foo.ts: differs from src/foo.ts only by case');
       expect(out).toContain('  src/foo.ts: differs from src/Foo.ts only by case');
-      expect(await desk.cloud()).toEqual({ '/p/src/bar.ts': '3' });
+      expect(await setup.cloud()).toEqual({ '/p/src/bar.ts': '3' });
     });
 
     it('names files whose names the Cloud refuses, and those that cannot be read', async () => {
-      const folder = await desk.folder('p', {
+      const folder = await setup.folder('p', {
         'back\\slash': '1',
         'new\nline': '1',
         'a:b': 'taken',
         good: '1',
       });
-      const { code, out } = await desk.push(folder);
+      const { code, out } = await setup.push(folder);
       expect(code).toBe(8);
       expect(out).toContain('  back\\slash: has a name that the Cloud refuses');
       expect(out).toContain('  new\\x0aline: has a name that the Cloud refuses');
-      expect(Object.keys(await desk.cloud())).toEqual(['/p/a:b', '/p/good']);
+      expect(Object.keys(await setup.cloud())).toEqual(['/p/a:b', '/p/good']);
       if (process.getuid?.() === 0) return;
       await chmod(join(folder, 'good'), 0);
-      expect((await desk.push(folder)).out).toContain('  good: cannot be read');
+      expect((await setup.push(folder)).out).toContain('  good: cannot be read');
     });
   });
 });

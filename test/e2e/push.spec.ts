@@ -1,37 +1,37 @@
 import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { age, put, SyncDesk } from '../support/sync-desk.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { age, put, SyncFixture } from '../support/sync-fixture.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 
 describe('push and pull', () => {
-  let shared: ToolsScene;
-  let desk: SyncDesk;
-  beforeAll(async () => void (shared = await ToolsScene.start()));
+  let shared: ToolsFixture;
+  let setup: SyncFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start()));
   afterAll(() => shared.close());
-  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
+  afterEach(() => setup.close());
 
   const versionsOf = async (path: string): Promise<number> => {
-    const { body } = await desk.scene.user.get<{ files: { fileId: string; path: string }[] }>(
-      `${desk.scene.base}/files`,
+    const { body } = await setup.fixture.user.get<{ files: { fileId: string; path: string }[] }>(
+      `${setup.fixture.base}/files`,
     );
     const { fileId } = body.files.find((file) => file.path === path)!;
-    const versions = await desk.scene.user.get<{ versions: unknown[] }>(
-      `${desk.scene.base}/files/${fileId}/versions`,
+    const versions = await setup.fixture.user.get<{ versions: unknown[] }>(
+      `${setup.fixture.base}/files/${fileId}/versions`,
     );
     return versions.body.versions.length;
   };
 
   describe('push', () => {
     it('makes the text files of a folder the Cloud’s, in their real case, under the folder’s name', async () => {
-      const folder = await desk.folder('Project', {
+      const folder = await setup.folder('Project', {
         'README.md': '# Hi\n',
         'src/Main.ts': 'x\n',
         'src/empty.txt': '',
       });
-      const { code, out } = await desk.push(folder);
+      const { code, out } = await setup.push(folder);
       expect([code, out]).toEqual([0, 'sent 3 files (7 B), 0 unchanged.\n']);
-      expect(await desk.cloud()).toEqual({
+      expect(await setup.cloud()).toEqual({
         '/Project/README.md': '# Hi\n',
         '/Project/src/Main.ts': 'x\n',
         '/Project/src/empty.txt': '',
@@ -39,54 +39,54 @@ describe('push and pull', () => {
     });
 
     it('sends nothing the second time, and makes no new versions', async () => {
-      const folder = await desk.folder('p', { a: '1', b: '2' });
-      await desk.push(folder);
-      expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
+      const folder = await setup.folder('p', { a: '1', b: '2' });
+      await setup.push(folder);
+      expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
       await age(folder);
-      expect((await desk.push(folder)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
+      expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
       expect(await versionsOf('/p/a')).toBe(1);
     });
 
     it('sends what has changed, even where size and time are as before', async () => {
-      const folder = await desk.folder('p', { a: '1', b: '2' });
+      const folder = await setup.folder('p', { a: '1', b: '2' });
       await age(folder);
-      await desk.push(folder);
+      await setup.push(folder);
       await put(folder, { a: '3' });
       await age(folder);
-      expect((await desk.push(folder)).out).toBe('sent 1 file (1 B), 1 unchanged.\n');
-      expect(await desk.cloud()).toEqual({ '/p/a': '3', '/p/b': '2' });
+      expect((await setup.push(folder)).out).toBe('sent 1 file (1 B), 1 unchanged.\n');
+      expect(await setup.cloud()).toEqual({ '/p/a': '3', '/p/b': '2' });
       expect(await versionsOf('/p/a')).toBe(2);
     });
 
     it('sends no bytes that the workspace has under another name', async () => {
-      const folder = await desk.folder('p', { a: 'same bytes' });
-      await desk.push(folder);
+      const folder = await setup.folder('p', { a: 'same bytes' });
+      await setup.push(folder);
       await put(folder, { b: 'same bytes', c: 'same bytes' });
-      expect((await desk.push(folder)).out).toBe('sent 2 files (20 B, 0 B over the wire), 1 unchanged.\n');
+      expect((await setup.push(folder)).out).toBe('sent 2 files (20 B, 0 B over the wire), 1 unchanged.\n');
     });
 
     it('finds out by itself that the Cloud has the same already, for a home that knows nothing', async () => {
-      const folder = await desk.folder('p', { a: '1', b: '2' });
-      await desk.push(folder);
-      await rm(desk.home, { recursive: true });
-      const { code, out } = await desk.push(folder);
+      const folder = await setup.folder('p', { a: '1', b: '2' });
+      await setup.push(folder);
+      await rm(setup.home, { recursive: true });
+      const { code, out } = await setup.push(folder);
       expect([code, out]).toEqual([0, 'sent 0 files (0 B), 2 unchanged.\n']);
       expect(await versionsOf('/p/a')).toBe(1);
     });
 
     it('goes by another name where it is told to', async () => {
-      const folder = await desk.folder('p', { a: '1' });
-      await desk.push(folder, '--name', 'Other Name');
-      expect(await desk.cloud()).toEqual({ '/Other Name/a': '1' });
+      const folder = await setup.folder('p', { a: '1' });
+      await setup.push(folder, '--name', 'Other Name');
+      expect(await setup.cloud()).toEqual({ '/Other Name/a': '1' });
     });
 
     it('never overwrites a head that is newer than what it knows, unless it is forced to', async () => {
-      const folder = await desk.folder('p', { a: '1', b: '1', c: '1' });
-      await desk.push(folder);
-      await desk.scene.write('/p/a', { text: 'theirs' });
-      await desk.scene.ok('rm', { path: '/p/b' });
+      const folder = await setup.folder('p', { a: '1', b: '1', c: '1' });
+      await setup.push(folder);
+      await setup.fixture.write('/p/a', { text: 'theirs' });
+      await setup.fixture.ok('rm', { path: '/p/b' });
       await put(folder, { a: 'mine', b: 'mine', c: 'mine' });
-      const { code, out } = await desk.push(folder);
+      const { code, out } = await setup.push(folder);
       expect(code).toBe(8);
       expect(out).toBe(
         [
@@ -98,72 +98,72 @@ describe('push and pull', () => {
           '',
         ].join('\n'),
       );
-      expect(await desk.cloud()).toEqual({ '/p/a': 'theirs', '/p/c': 'mine' });
-      expect((await desk.push(folder, '--force')).code).toBe(0);
-      expect(await desk.cloud()).toEqual({ '/p/a': 'mine', '/p/b': 'mine', '/p/c': 'mine' });
+      expect(await setup.cloud()).toEqual({ '/p/a': 'theirs', '/p/c': 'mine' });
+      expect((await setup.push(folder, '--force')).code).toBe(0);
+      expect(await setup.cloud()).toEqual({ '/p/a': 'mine', '/p/b': 'mine', '/p/c': 'mine' });
       expect(await versionsOf('/p/a')).toBe(3);
     });
 
     it('does not touch a file of the Cloud that it never knew', async () => {
-      await desk.scene.write('/p/a', { text: 'theirs' });
-      const folder = await desk.folder('p', { a: 'mine' });
-      const { code, out } = await desk.push(folder);
+      await setup.fixture.write('/p/a', { text: 'theirs' });
+      const folder = await setup.folder('p', { a: 'mine' });
+      const { code, out } = await setup.push(folder);
       expect([code, out]).toEqual([8, expect.stringContaining('  a: is in the Cloud with other content\n')]);
-      expect(await desk.cloud()).toEqual({ '/p/a': 'theirs' });
+      expect(await setup.cloud()).toEqual({ '/p/a': 'theirs' });
     });
 
     it('leaves what is newer in the Cloud alone while it is unchanged here', async () => {
-      const folder = await desk.folder('p', { a: '1' });
-      await desk.push(folder);
-      await desk.scene.write('/p/a', { text: 'theirs' });
-      expect((await desk.push(folder)).code).toBe(0);
-      expect(await desk.cloud()).toEqual({ '/p/a': 'theirs' });
+      const folder = await setup.folder('p', { a: '1' });
+      await setup.push(folder);
+      await setup.fixture.write('/p/a', { text: 'theirs' });
+      expect((await setup.push(folder)).code).toBe(0);
+      expect(await setup.cloud()).toEqual({ '/p/a': 'theirs' });
     });
 
     it('keeps in the Cloud what was deleted here, unless it is told to delete it', async () => {
-      const folder = await desk.folder('p', { a: '1', 'sub/b': '1', c: '1' });
-      await desk.push(folder);
-      await desk.scene.write('/p/c', { text: 'theirs' });
+      const folder = await setup.folder('p', { a: '1', 'sub/b': '1', c: '1' });
+      await setup.push(folder);
+      await setup.fixture.write('/p/c', { text: 'theirs' });
       for (const path of ['a', 'sub', 'c']) await rm(join(folder, path), { recursive: true });
-      const kept = await desk.push(folder);
+      const kept = await setup.push(folder);
       expect([kept.code, kept.out]).toEqual([0, expect.stringContaining('kept 3:\n  a: was deleted here')]);
-      const { code, out } = await desk.push(folder, '--delete');
+      const { code, out } = await setup.push(folder, '--delete');
       expect(code).toBe(8);
       expect(out).toContain('deleted 2 files, 0 unchanged.\n');
       expect(out).toContain('  c: was deleted here, and changed in the Cloud since\n');
-      expect(await desk.cloud()).toEqual({ '/p/c': 'theirs' });
-      expect((await desk.push(folder, '--delete', '--force')).code).toBe(0);
-      expect(await desk.cloud()).toEqual({});
+      expect(await setup.cloud()).toEqual({ '/p/c': 'theirs' });
+      expect((await setup.push(folder, '--delete', '--force')).code).toBe(0);
+      expect(await setup.cloud()).toEqual({});
     });
 
     it('takes a file for deleted only where it is gone, not where it is left out now', async () => {
-      const folder = await desk.folder('p', {
+      const folder = await setup.folder('p', {
         ignored: '1',
         large: '1',
         binary: '1',
         linked: '1',
         moved: '1',
       });
-      await desk.push(folder);
+      await setup.push(folder);
       await put(folder, { '.gitignore': 'ignored\n', large: 'x'.repeat(2000), binary: 'a\0b' });
       await rm(join(folder, 'linked'));
       await symlink('moved', join(folder, 'linked'));
       await rename(join(folder, 'moved'), join(folder, 'Moved'));
-      const { out } = await desk.push(folder, '--delete', '--max-file-bytes', '1000');
+      const { out } = await setup.push(folder, '--delete', '--max-file-bytes', '1000');
       expect(out).not.toContain('deleted');
-      expect(Object.keys(await desk.cloud())).toEqual(
+      expect(Object.keys(await setup.cloud())).toEqual(
         expect.arrayContaining(['/p/ignored', '/p/large', '/p/binary', '/p/linked', '/p/Moved']),
       );
     });
 
     it('says in a dry run what it would do, and does nothing', async () => {
-      const folder = await desk.folder('p', { same: '1', changed: '1', gone: '1', both: '1' });
-      await desk.push(folder);
-      await desk.scene.write('/p/both', { text: 'theirs' });
+      const folder = await setup.folder('p', { same: '1', changed: '1', gone: '1', both: '1' });
+      await setup.push(folder);
+      await setup.fixture.write('/p/both', { text: 'theirs' });
       await put(folder, { changed: '2', fresh: '2', both: '2' });
       await rm(join(folder, 'gone'));
-      const before = await desk.cloud();
-      const { code, out } = await desk.push(folder, '--dry-run', '--delete');
+      const before = await setup.cloud();
+      const { code, out } = await setup.push(folder, '--dry-run', '--delete');
       expect(code).toBe(8);
       expect(out).toBe(
         [
@@ -178,7 +178,7 @@ describe('push and pull', () => {
           '',
         ].join('\n'),
       );
-      expect(await desk.cloud()).toEqual(before);
+      expect(await setup.cloud()).toEqual(before);
     });
   });
 });

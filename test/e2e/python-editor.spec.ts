@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { CloudFileVersionPage, CloudFilePage } from '@patchbay/protocol';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer } from '../support/server.js';
 import { describeWith, EXAMPLE_PYTHON } from '../support/system-commands.js';
 import { PASSWORD } from '../support/test-user.js';
@@ -62,34 +62,34 @@ describeWith(
   'a venv of examples/python-editor/requirements.txt in node_modules/.cache/python-editor',
   'The example python-editor',
   () => {
-    let scene: RelayScene;
+    let fixture: RelayFixture;
     let home: string;
     let folder: string;
     let editor: ChildProcessWithoutNullStreams;
     let output: string;
     beforeEach(async () => {
-      scene = await RelayScene.start();
+      fixture = await RelayFixture.start();
       home = await mkdtemp(join(tmpdir(), 'patchbay-python-'));
       folder = join(home, 'Notes');
       await mkdir(folder);
     });
     afterEach(async () => {
       await kill();
-      await scene.close();
+      await fixture.close();
       await rm(home, { recursive: true, force: true });
     });
 
-    const start = async (options: string[] = [], url = scene.server.url, ready = 'connected') => {
+    const start = async (options: string[] = [], url = fixture.server.url, ready = 'connected') => {
       output = '';
       const journal = join(home, 'journal.json');
-      const args = ['--url', url, '--workspace', scene.workspaceId, '--journal', journal, ...options];
+      const args = ['--url', url, '--workspace', fixture.workspaceId, '--journal', journal, ...options];
       editor = spawn(EXAMPLE_PYTHON, [EDITOR, ...args, folder], {
         env: {
           PATH: process.env.PATH,
           HOME: home,
           PATCHBAY_PASSWORD: PASSWORD,
           PYTHONDONTWRITEBYTECODE: '1',
-          PATCHBAY_TOKEN: scene.user.token,
+          PATCHBAY_TOKEN: fixture.user.token,
         },
       });
       for (const stream of [editor.stdout, editor.stderr])
@@ -118,19 +118,19 @@ describeWith(
       newLines: ['2', 'II'],
     };
     const resultOf = async (call: object) => {
-      const { body } = await scene.post([call], { waitMs: 20_000 });
+      const { body } = await fixture.post([call], { waitMs: 20_000 });
       expect(body.warnings).toEqual([]);
       return body.result.toolResults[0]!;
     };
     const versionsOf = async (docPath: string) => {
-      const base = `/workspaces/${scene.workspaceId}/files`;
-      const { files } = (await scene.user.get<CloudFilePage>(`${base}?prefix=${docPath}`)).body;
-      return (await scene.user.get<CloudFileVersionPage>(`${base}/${files[0]!.fileId}/versions`)).body
+      const base = `/workspaces/${fixture.workspaceId}/files`;
+      const { files } = (await fixture.user.get<CloudFilePage>(`${base}?prefix=${docPath}`)).body;
+      return (await fixture.user.get<CloudFileVersionPage>(`${base}/${files[0]!.fileId}/versions`)).body
         .versions;
     };
 
     it('logs in by email and password, asks, creates and patches; the server finds what it computes itself', async () => {
-      await start(['--email', scene.user.email]);
+      await start(['--email', fixture.user.email]);
       const created = resultOf(createCall('c', 'notes/New/List.md', 'one\r\ntwo\n'));
       await prints('+two');
       await answer('y');
@@ -156,9 +156,9 @@ describeWith(
       const patched = await resultOf(patch('notes/mixed.txt', TEXT, [replaceTwo, append]));
       expect(await held('Mixed.txt')).toBe('\u{feff}one\r\n2\nII\nthree\nfour');
       const { batchId } = patched.result as { batchId: string };
-      const revert = `/workspaces/${scene.workspaceId}/patches/${batchId}/revert`;
-      const { sessionId } = scene.session;
-      expect(await scene.user.post(revert, { sessionId, waitMs: 20_000 })).toMatchObject({
+      const revert = `/workspaces/${fixture.workspaceId}/patches/${batchId}/revert`;
+      const { sessionId } = fixture.session;
+      expect(await fixture.user.post(revert, { sessionId, waitMs: 20_000 })).toMatchObject({
         status: 200,
         body: { warnings: [], result: { toolResults: [{ status: 'succeeded' }] } },
       });
@@ -175,9 +175,9 @@ describeWith(
 
     it('does not execute a call that was cancelled while a person was asked', async () => {
       await start();
-      const { turnId } = (await scene.post([createCall('c', 'a.txt')])).body.result;
+      const { turnId } = (await fixture.post([createCall('c', 'a.txt')])).body.result;
       await prints('Do it?');
-      await scene.cancel(turnId);
+      await fixture.cancel(turnId);
       await answer('y');
       const next = resultOf(createCall('next', 'b.txt'));
       await answer('y');
@@ -222,19 +222,19 @@ describeWith(
 
     it('that is killed while a person is asked asks again, and does it once', async () => {
       await start();
-      const { turnId } = (await scene.post([createCall('c', 'a.txt')])).body.result;
+      const { turnId } = (await fixture.post([createCall('c', 'a.txt')])).body.result;
       await prints('Do it?');
       await kill();
       expect(await readdir(folder)).toEqual([]);
       await start();
       await answer('y');
-      expect((await scene.calls(turnId, 20_000)).c).toMatchObject({
+      expect((await fixture.calls(turnId, 20_000)).c).toMatchObject({
         status: 'succeeded',
         result: { created: true },
       });
       expect(await held('a.txt')).toBe('x\n');
       expect(
-        (await scene.steps('c')).filter((step) => step === 'Forwarded' || step === 'ResultReceived'),
+        (await fixture.steps('c')).filter((step) => step === 'Forwarded' || step === 'ResultReceived'),
       ).toEqual([...['Forwarded', 'ResultReceived']]);
     });
 
@@ -248,7 +248,7 @@ describeWith(
         if (text !== null) await writeFile(path, text);
         // The ids of its events with --yes: 1 is resume, then comes, of a patch, the upload of the text before, then `running`.
         const proxy = await HoldingProxy.to(
-          Number(new URL(scene.server.url).port),
+          Number(new URL(fixture.server.url).port),
           `43/relay,${text === null ? 2 : 3}[`,
         );
         await start(['--yes'], proxy.url);
@@ -256,18 +256,18 @@ describeWith(
           text === null
             ? createCall('c', docPath, 'new\n')
             : { ...patch(docPath, text, [replaceTwo]), toolCallId: 'c' };
-        const { turnId } = (await scene.post([call])).body.result;
+        const { turnId } = (await fixture.post([call])).body.result;
         const after = text === null ? 'new\n' : 'one\n2\nII\n';
         await waitFor(async () => existsSync(path) && (await readFile(path, 'utf8')) === after, 'the file');
         await kill();
         proxy.close();
         await start(['--yes']);
-        expect((await scene.calls(turnId, 20_000)).c).toMatchObject({ status: 'succeeded', error: null });
+        expect((await fixture.calls(turnId, 20_000)).c).toMatchObject({ status: 'succeeded', error: null });
         expect(await readFile(path, 'utf8')).toBe(after);
         expect(await versionsOf(docPath)).toHaveLength(text === null ? 1 : 2);
         expect(await readdir(folder)).toHaveLength(1);
         expect(
-          (await scene.steps('c')).filter((step) => step === 'Running' || step === 'ResultReceived'),
+          (await fixture.steps('c')).filter((step) => step === 'Running' || step === 'ResultReceived'),
         ).toEqual([...['Running', 'ResultReceived']]);
       },
     );

@@ -7,18 +7,18 @@ import { RelayClient, type RunTool } from '@patchbay/client/relay';
 import { sha256 } from '@patchbay/protocol/hash';
 import { type Approver, executeCreateFile, executeWritePatch, WorkspaceRoots } from '@patchbay/workspace';
 import { allowsAll } from '../support/approvers.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { runSnippet, snippetOf } from '../support/snippets.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('The editor in the README', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let base: string;
   let directory: string;
   const closing: (() => Promise<void>)[] = [];
 
   beforeEach(async () => {
-    scene = await RelayScene.start();
+    fixture = await RelayFixture.start();
     base = await mkdtemp(join(tmpdir(), 'patchbay-readme-'));
     directory = join(base, 'Repo');
     await mkdir(directory);
@@ -26,15 +26,15 @@ describe('The editor in the README', () => {
   });
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();
-    await scene.close();
+    await fixture.close();
     await rm(base, { recursive: true, force: true });
   });
 
   const clientId = 'editor';
   const home = () => join(base, 'home');
-  const where = () => ({ url: scene.server.url, workspaceId: scene.workspaceId, clientId });
+  const where = () => ({ url: fixture.server.url, workspaceId: fixture.workspaceId, clientId });
   const connect = async () => {
-    const tokens = { accessToken: scene.user.token, refreshToken: null, expiresAt: null };
+    const tokens = { accessToken: fixture.user.token, refreshToken: null, expiresAt: null };
     const tokenStore = new MemoryTokenStore(tokens);
     const askInMyEditor: Approver['decide'] = (...asked) => allowsAll.decide(...asked);
     const given = { ...where(), home: home(), tokenStore, directory, askInMyEditor };
@@ -57,7 +57,7 @@ describe('The editor in the README', () => {
         return forever;
       };
     const client = new RelayClient({
-      ...{ ...where(), token: scene.user.token, journal },
+      ...{ ...where(), token: fixture.user.token, journal },
       roots: [{ name: 'Repo', docPath: 'repo', rootId: await rootIdOf(directory, home()) }],
       tools: {
         workspace_create_file: dying((call, { writeLog }) =>
@@ -94,7 +94,7 @@ describe('The editor in the README', () => {
   const expectWritten = async () => {
     expect((await readdir(directory)).sort()).toEqual(['new.txt', 'old.txt']);
     const read = async (path: string) => {
-      const { body } = await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+      const { body } = await fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, {
         ...{ tool: 'read', args: { path } },
       });
       return (body as { result: { content: { text: string } } }).result.content.text;
@@ -104,17 +104,17 @@ describe('The editor in the README', () => {
 
   it('executes calls and uploads what it has written', async () => {
     await connect();
-    const { body } = await scene.post(calls(), { waitMs: 20_000 });
+    const { body } = await fixture.post(calls(), { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
     await expectWritten();
   });
 
   it('finishes and reports calls during which it was killed', async () => {
     const { dead } = await connectDying();
-    const { body } = await scene.post(calls());
+    const { body } = await fixture.post(calls());
     await dead();
     await connect();
-    const ended = await scene.get(body.result.turnId, 20_000);
+    const ended = await fixture.get(body.result.turnId, 20_000);
     expect(ended.body.result.toolResults).toMatchObject([
       { status: 'succeeded', result: { created: true } },
       { status: 'succeeded', result: { files: [{ versionId: expect.any(String) as string }] } },
@@ -124,13 +124,13 @@ describe('The editor in the README', () => {
 
   it('reports a create and a patch that it had written before the turn was cancelled', async () => {
     const { dead } = await connectDying();
-    const { body } = await scene.post(calls());
+    const { body } = await fixture.post(calls());
     await dead();
-    await scene.cancel(body.result.turnId);
+    await fixture.cancel(body.result.turnId);
     await connect();
     for (const toolCallId of ['c', 'p'])
       await waitFor(
-        async () => (await scene.steps(toolCallId)).includes('LateResult'),
+        async () => (await fixture.steps(toolCallId)).includes('LateResult'),
         `${toolCallId}, late`,
       );
     await expectWritten();

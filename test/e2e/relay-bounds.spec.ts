@@ -1,10 +1,10 @@
 import type { Settings } from '../../src/config/config.js';
-import { RelayLines } from '../../src/relay/relay-lines.js';
+import { ConnectionBounds } from '../../src/relay/connection-bounds.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
 import { hold } from '../support/hold.js';
 import { RawWebSocket } from '../support/raw-websocket.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -14,7 +14,7 @@ const MIB = 1024 * KIB;
 describe('a relay connection', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   const sockets: RawWebSocket[] = [];
   /** By their settings. */
   const servers = new Map<string, TestServer>();
@@ -23,11 +23,11 @@ describe('a relay connection', () => {
     server = servers.get(key) ?? (await startTestServer({ config: { rateLimit: 1_000_000, ...config } }));
     servers.set(key, server);
     user = await server.register();
-    scene = await RelayScene.on(server, user);
+    fixture = await RelayFixture.on(server, user);
   }
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.end();
-    await scene.close();
+    await fixture.close();
   });
   afterAll(async () => {
     for (const each of servers.values()) await each.close();
@@ -38,7 +38,7 @@ describe('a relay connection', () => {
     return socket;
   };
   const handshake = (clientId: string, change: object = {}): object => ({
-    ...{ token: user.token, workspaceId: scene.workspaceId, clientId, name: 'raw', version: '1' },
+    ...{ token: user.token, workspaceId: fixture.workspaceId, clientId, name: 'raw', version: '1' },
     ...{ protocol: 1, tools: [], ...change },
   });
   const member = async (clientId: string, change: object = {}): Promise<RawWebSocket> => {
@@ -49,8 +49,8 @@ describe('a relay connection', () => {
   const untilClosed = (socket: RawWebSocket): Promise<void> => socket.connection.untilClosed();
   /** A client that behaves: a call comes and its result is taken. */
   async function othersGoOn(): Promise<void> {
-    const client = await scene.client({ clientId: 'well-behaved' });
-    await scene.post([createCall('after')]);
+    const client = await fixture.client({ clientId: 'well-behaved' });
+    await fixture.post([createCall('after')]);
     expect(await client.report(await client.delivery())).toEqual({ ok: true });
   }
 
@@ -67,7 +67,7 @@ describe('a relay connection', () => {
     it('is told of what it announces too much of, over a real client [RELAY-40]', async () => {
       await start();
       const tools = Array.from({ length: 256 }, (_, at) => `tool_${at}_${'x'.repeat(80)}`);
-      const refused = FakeClient.connect(scene.clientOptions({ auth: { tools } }));
+      const refused = FakeClient.connect(fixture.clientOptions({ auth: { tools } }));
       await expect(refused).rejects.toMatchObject({ data: { code: 'TOO_LARGE' } });
     });
 
@@ -185,7 +185,7 @@ describe('a relay connection', () => {
 
     it('is refused an event whose JSON holds more than a body’s may, and lives on [RELAY-41]', async () => {
       await start();
-      const client = await scene.client();
+      const client = await fixture.client();
       const names = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`n${at}`, 0]));
       const deep = JSON.parse('['.repeat(300) + ']'.repeat(300)) as unknown;
       for (const [payload, fault] of [
@@ -208,15 +208,15 @@ describe('a relay connection', () => {
     it('gets its calls however slowly another of its user reads [RELAY-43]', async () => {
       await start();
       const slow = await member('slow', { tools: ['workspace_create_file'] });
-      await scene.newSession('slow');
+      await fixture.newSession('slow');
       slow.text('42/relay,0["client:resume",[]]');
       await slow.until('43/relay,0');
       slow.connection.socket.pause();
       const call = { ...createCall('large'), arguments: { path: 'a.txt', content: 'x'.repeat(14 * MIB) } };
-      await scene.post([call]);
-      const unread = (): number => server.app.get(RelayLines).held;
+      await fixture.post([call]);
+      const unread = (): number => server.app.get(ConnectionBounds).held;
       await waitFor(() => unread() > 4 * MIB, 'the slow client to leave it unread');
-      await scene.newSession('well-behaved');
+      await fixture.newSession('well-behaved');
       await othersGoOn();
       expect([slow.closed, unread() > 4 * MIB]).toEqual([false, true]);
       slow.connection.socket.resume();
@@ -226,15 +226,15 @@ describe('a relay connection', () => {
 
     it('counts as one of its user’s, of whom there are so many at most [RELAY-42]', async () => {
       await start({ maxUserSockets: 2 });
-      const [first] = [await scene.client({ clientId: 'a' }), await scene.client({ clientId: 'b' })];
-      const third = FakeClient.connect(scene.clientOptions({ clientId: 'c' }));
+      const [first] = [await fixture.client({ clientId: 'a' }), await fixture.client({ clientId: 'b' })];
+      const third = FakeClient.connect(fixture.clientOptions({ clientId: 'c' }));
       await expect(third).rejects.toMatchObject({ data: { code: 'RATE_LIMITED' } });
-      expect((await scene.client({ clientId: 'b' })).connected).toBe(true);
+      expect((await fixture.client({ clientId: 'b' })).connected).toBe(true);
       first.close();
       await waitFor(
         () =>
-          FakeClient.connect(scene.clientOptions({ clientId: 'c' })).then(
-            (c) => (scene.clients.push(c), true),
+          FakeClient.connect(fixture.clientOptions({ clientId: 'c' })).then(
+            (c) => (fixture.clients.push(c), true),
             () => false,
           ),
         'room',
@@ -266,7 +266,7 @@ describe('a relay connection', () => {
 
     it('may send on and on, but is not read while too much of that is in hand [RELAY-41]', async () => {
       await start({ maxBodyBytes: MIB, maxRelayBytes: MIB });
-      const client = await scene.client();
+      const client = await fixture.client();
       const put = { content: Buffer.alloc(MIB / 2) };
       for (let sent = 0; sent < 8; sent += 1)
         expect(await client.send('files:put', put)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
@@ -275,9 +275,9 @@ describe('a relay connection', () => {
       const activeFiles = Array.from({ length: 800 }, (_, at) => ({ docPath: `p/${at}`, ...file }));
       const lists = [];
       for (const _ of [1, 2]) {
-        const { sessionId } = scene.session;
+        const { sessionId } = fixture.session;
         lists.push(client.send('session:active_files', { sessionId, activeFiles }));
-        await scene.newSession();
+        await fixture.newSession();
       }
       // Both are in hand.
       await slow.reachedBy(2);
@@ -293,9 +293,9 @@ describe('a relay connection', () => {
     it('counts as one of its workspace’s too [RELAY-42]', async () => {
       await start({ maxWorkspaceSockets: 1 });
       const other = await server.register();
-      await user.addMember(scene.workspaceId, other);
-      await scene.client();
-      const second = FakeClient.connect(scene.clientOptions({ token: other.token, clientId: 'b' }));
+      await user.addMember(fixture.workspaceId, other);
+      await fixture.client();
+      const second = FakeClient.connect(fixture.clientOptions({ token: other.token, clientId: 'b' }));
       await expect(second).rejects.toMatchObject({ data: { code: 'RATE_LIMITED' } });
     });
   });

@@ -1,20 +1,20 @@
 import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
 import { describeEmbedded } from '../support/backend.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 
 describeEmbedded('A relayed call on the embedded store', () => {
-  let scene: RelayScene;
-  beforeEach(async () => void (scene = await RelayScene.start()));
-  afterEach(() => scene.close());
+  let fixture: RelayFixture;
+  beforeEach(async () => void (fixture = await RelayFixture.start()));
+  afterEach(() => fixture.close());
 
   /** Commits while a turn of so many calls is posted, executed at once by a client and answered. */
   async function commitsOf(count: number): Promise<number> {
-    const client = await scene.client();
+    const client = await fixture.client();
     client.socket.on('tool:call', (call) => void client.report(call));
-    const database = scene.server.app.get(SqliteDatabase, { strict: false });
+    const database = fixture.server.app.get(SqliteDatabase, { strict: false });
     const before = database.commits;
     const calls = Array.from({ length: count }, (_, n) => createCall(`c${n}`));
-    expect((await scene.post(calls, { waitMs: 5_000 })).status).toBe(200);
+    expect((await fixture.post(calls, { waitMs: 5_000 })).status).toBe(200);
     return database.commits - before;
   }
 

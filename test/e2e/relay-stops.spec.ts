@@ -4,15 +4,15 @@ import { OpenTurns } from '../../src/turns/engine/open-turns.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
 import { hold } from '../support/hold.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 
 describe('the relay of a server that stops', () => {
   it('tells its clients, and lets go who waits for a turn [RELAY-13]', async () => {
-    const scene = await RelayScene.start();
-    const client = await scene.client();
-    const waiting = scene.post([createCall('a')], { waitMs: 60_000 });
+    const fixture = await RelayFixture.start();
+    const client = await fixture.client();
+    const waiting = fixture.post([createCall('a')], { waitMs: 60_000 });
     await client.delivery();
-    await scene.server.app.close();
+    await fixture.server.app.close();
     expect(client.notices).toEqual(['server:draining']);
     await client.closed();
     expect(await waiting).toMatchObject({
@@ -20,43 +20,43 @@ describe('the relay of a server that stops', () => {
       body: { result: { kind: 'client_tool_continuation' } },
     });
     client.close();
-    await scene.server.close();
+    await fixture.server.close();
   });
 
   it('admits nobody any more [RELAY-13]', async () => {
-    const scene = await RelayScene.start();
-    scene.server.app.get(Lifecycle).stop();
-    await expect(FakeClient.connect(scene.clientOptions())).rejects.toMatchObject({
+    const fixture = await RelayFixture.start();
+    fixture.server.app.get(Lifecycle).stop();
+    await expect(FakeClient.connect(fixture.clientOptions())).rejects.toMatchObject({
       data: { code: 'UNAVAILABLE' },
     });
-    await scene.server.close();
+    await fixture.server.close();
   });
 
   it('takes no turns any more, not of a request either that came before [RELAY-13]', async () => {
-    const scene = await RelayScene.start();
-    const slow = hold(storesOf(scene.server.app).sessions, 'byId');
-    const posted = [scene.post([createCall('a')])];
+    const fixture = await RelayFixture.start();
+    const slow = hold(storesOf(fixture.server.app).sessions, 'byId');
+    const posted = [fixture.post([createCall('a')])];
     await slow.reached;
-    scene.server.app.get(Lifecycle).stop();
-    posted.push(scene.post([createCall('b')]));
+    fixture.server.app.get(Lifecycle).stop();
+    posted.push(fixture.post([createCall('b')]));
     expect(await posted[1]).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
     slow.release();
     expect(await posted[0]).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
-    await scene.server.close();
+    await fixture.server.close();
   });
 
   it('takes the result of what a client has in hand, and claims nothing more for it [RELAY-13]', async () => {
-    const scene = await RelayScene.start();
-    const client = await scene.client({ maxInFlight: 1 });
-    const { turnId } = (await scene.post([createCall('a'), createCall('b')])).body.result;
+    const fixture = await RelayFixture.start();
+    const client = await fixture.client({ maxInFlight: 1 });
+    const { turnId } = (await fixture.post([createCall('a'), createCall('b')])).body.result;
     const call = await client.delivery();
-    scene.server.app.get(Lifecycle).stop();
+    fixture.server.app.get(Lifecycle).stop();
     expect(await client.report(call)).toEqual({ ok: true });
-    const ref = { ...scene.session, turnId };
-    await scene.server.app.get(OpenTurns, { strict: false }).flush(ref);
-    const turn = await scene.server.app.get(TurnStore, { strict: false }).find(ref);
+    const ref = { ...fixture.session, turnId };
+    await fixture.server.app.get(OpenTurns, { strict: false }).flush(ref);
+    const turn = await fixture.server.app.get(TurnStore, { strict: false }).find(ref);
     expect(turn!.calls.map(({ status }) => status)).toEqual(['succeeded', 'pending']);
     client.close();
-    await scene.server.close();
+    await fixture.server.close();
   });
 });

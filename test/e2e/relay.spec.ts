@@ -1,17 +1,17 @@
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { readTrail } from '../support/invariants.js';
 
 describe('a relayed call', () => {
-  let scene: RelayScene;
-  beforeEach(async () => void (scene = await RelayScene.start({ graceMs: 300 })));
-  afterEach(() => scene.close());
+  let fixture: RelayFixture;
+  beforeEach(async () => void (fixture = await RelayFixture.start({ graceMs: 300 })));
+  afterEach(() => fixture.close());
 
   const steps = async (toolCallId: string): Promise<string[]> =>
-    (await readTrail(scene.user, scene.workspaceId, `&toolCallId=${toolCallId}`)).map(({ name }) => name);
+    (await readTrail(fixture.user, fixture.workspaceId, `&toolCallId=${toolCallId}`)).map(({ name }) => name);
 
   it('is delivered, executed and comes back into the same turn [TURN-4] [RELAY-5]', async () => {
-    const client = await scene.client();
-    const posted = scene.post([createCall('c1')], { waitMs: 5_000 });
+    const client = await fixture.client();
+    const posted = fixture.post([createCall('c1')], { waitMs: 5_000 });
     const call = await client.delivery();
     expect(call).toMatchObject({
       attempt: 1,
@@ -39,7 +39,7 @@ describe('a relayed call', () => {
   });
 
   it('waits while no client is there [TURN-4]', async () => {
-    const { status, body } = await scene.post([createCall('c1')]);
+    const { status, body } = await fixture.post([createCall('c1')]);
     expect(status).toBe(202);
     expect(body.result).toMatchObject({
       kind: 'client_tool_continuation',
@@ -48,9 +48,9 @@ describe('a relayed call', () => {
         { status: 'pending', attempt: 0, clientId: null, arguments: { path: 'c1.txt', content: 'x\n' } },
       ],
     });
-    const client = await scene.client();
+    const client = await fixture.client();
     await client.report(await client.delivery());
-    const { body: later } = await scene.get(body.result.turnId, 5_000);
+    const { body: later } = await fixture.get(body.result.turnId, 5_000);
     expect(later.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
   });
 });

@@ -1,6 +1,6 @@
-import type { InvokeResult, JsonObject, ToolResult, TurnEnvelope } from '@patchbay/protocol';
-import { patchCall, PatchDesk } from '../support/patch-desk.js';
-import type { RelayScene } from '../support/relay-scene.js';
+import type { InvokeResult, JsonObject, ToolResult, TurnResult } from '@patchbay/protocol';
+import { patchCall, PatchFixture } from '../support/patch-fixture.js';
+import type { RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 const TWICE = (name: string): string => `holds the name "${name}" twice in one object; send each name once`;
@@ -8,22 +8,22 @@ const CREATE = 'workspace_create_file';
 
 describe('a JSON body with one name twice in an object [REQ-51]', () => {
   const server = oneServer();
-  const desk = new PatchDesk(server);
-  let scene: RelayScene;
-  beforeEach(async () => void ({ scene } = await desk.open()));
-  afterEach(() => scene.close());
+  const setup = new PatchFixture(server);
+  let fixture: RelayFixture;
+  beforeEach(async () => void ({ fixture } = await setup.open()));
+  afterEach(() => fixture.close());
 
   const send = async (path: string, body: string): Promise<{ status: number; body: JsonObject }> => {
     const response = await fetch(`${server().url}/api/v1${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${scene.user.token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${fixture.user.token}`, 'content-type': 'application/json' },
       body,
     });
     return { status: response.status, body: (await response.json()) as JsonObject };
   };
   const results = async (...calls: string[]): Promise<ToolResult[]> => {
-    const { body } = await send(scene.base, `{"waitMs":5000,"toolCalls":[${calls.join()}]}`);
-    return (body as unknown as InvokeResult<TurnEnvelope>).result.toolResults;
+    const { body } = await send(fixture.base, `{"waitMs":5000,"toolCalls":[${calls.join()}]}`);
+    return (body as unknown as InvokeResult<TurnResult>).result.toolResults;
   };
 
   it('fails the call that has it in its arguments, alone, in every form', async () => {
@@ -71,7 +71,7 @@ describe('a JSON body with one name twice in an object [REQ-51]', () => {
   });
 
   it('is a 400 on the argument of a direct call', async () => {
-    const tools = `/workspaces/${scene.workspaceId}/tools`;
+    const tools = `/workspaces/${fixture.workspaceId}/tools`;
     expect(await send(tools, '{"tool":"ls","args":{"path":"/a","path":"/b"}}')).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR', fields: { path: TWICE('path') } },
@@ -101,7 +101,7 @@ describe('a JSON body with one name twice in an object [REQ-51]', () => {
       ['timeouts.deliveryMs'],
     ],
   ])('is a 400 where the request itself has it: %s', async (body, fields) => {
-    const answer = await send(scene.base, body);
+    const answer = await send(fixture.base, body);
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     const faults = answer.body.fields as JsonObject;
     expect(Object.keys(faults).sort()).toEqual(fields);

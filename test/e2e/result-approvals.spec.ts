@@ -2,21 +2,21 @@ import { type ToolCallDelivery } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
 import { type FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { type RelayScene } from '../support/relay-scene.js';
-import { APPROVAL, refused, result, ResultDesk } from '../support/result-desk.js';
+import { type RelayFixture } from '../support/relay-fixture.js';
+import { APPROVAL, refused, result, ResultFixture } from '../support/result-fixture.js';
 
 const EDITED = { path: 'better.txt', content: 'secret content' };
 
 describe('the result of a call', () => {
-  const desk = new ResultDesk();
-  const { ended } = desk;
-  let scene: RelayScene;
+  const setup = new ResultFixture();
+  const { ended } = setup;
+  let fixture: RelayFixture;
   let client: FakeClient;
   let call: ToolCallDelivery;
-  beforeAll(() => desk.start());
-  beforeEach(async () => void ({ scene, client, call } = await desk.open()));
-  afterEach(() => scene.close());
-  afterAll(() => desk.close());
+  beforeAll(() => setup.start());
+  beforeEach(async () => void ({ fixture, client, call } = await setup.open()));
+  afterEach(() => fixture.close());
+  afterAll(() => setup.close());
 
   it('may be a denial, with the person’s note [RELAY-10]', async () => {
     const approval = { ...APPROVAL, decision: 'deny', note: 'Not in this folder.' };
@@ -27,7 +27,7 @@ describe('the result of a call', () => {
       result: null,
       error: { code: 'DENIED', message: 'Not in this folder.' },
     });
-    const [denied] = await readTrail(desk.user, scene.workspaceId, '&event=Tool.CreateFile.Denied');
+    const [denied] = await readTrail(setup.user, fixture.workspaceId, '&event=Tool.CreateFile.Denied');
     expect(denied!.fields).toMatchObject({
       success: false,
       errorCode: 'DENIED',
@@ -56,7 +56,7 @@ describe('the result of a call', () => {
     expect(
       await client.report(call, { result: about, approval: { ...edit, editedArguments: EDITED } }),
     ).toEqual({ ok: true });
-    const [event] = await readTrail(desk.user, scene.workspaceId, '&event=Tool.CreateFile.ResultReceived');
+    const [event] = await readTrail(setup.user, fixture.workspaceId, '&event=Tool.CreateFile.ResultReceived');
     expect(event!.fields).toMatchObject({
       path: 'better.txt',
       approval: {
@@ -99,7 +99,7 @@ describe('the result of a call', () => {
     }
     expect(await client.report(call, { approval })).toMatchObject(refused('VALIDATION_ERROR'));
     await client.report(call, { approval: { ...APPROVAL, at: '2025-06-01T14:00:00.5+02:00' } });
-    const [event] = await readTrail(desk.user, scene.workspaceId, '&event=Tool.CreateFile.ResultReceived');
+    const [event] = await readTrail(setup.user, fixture.workspaceId, '&event=Tool.CreateFile.ResultReceived');
     expect(event!.fields.approval).toMatchObject({ at: '2025-06-01T12:00:00.500Z' });
   });
 });

@@ -1,16 +1,16 @@
 import type { GeminiResultContent, JsonObject } from '@patchbay/protocol';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 
 const WRITE = { toolCallId: 'w', name: 'write', arguments: { path: '/a.txt', content: 'x' } };
 const MISSING = { toolCallId: 'm', name: 'read', arguments: { path: '/no-such' } };
 
 describe('resultFormat [TURN-11]', () => {
-  let scene: RelayScene;
-  beforeAll(async () => void (scene = await RelayScene.start()));
-  afterAll(() => scene.close());
+  let fixture: RelayFixture;
+  beforeAll(async () => void (fixture = await RelayFixture.start()));
+  afterAll(() => fixture.close());
 
   const postAndWait = (resultFormat?: unknown) =>
-    scene.post([WRITE, MISSING], { waitMs: 5_000, ...(resultFormat !== undefined && { resultFormat }) });
+    fixture.post([WRITE, MISSING], { waitMs: 5_000, ...(resultFormat !== undefined && { resultFormat }) });
   const parsed = (content: string): JsonObject => JSON.parse(content) as JsonObject;
 
   it('gives the ended calls as OpenAI takes them, in the order of the turn', async () => {
@@ -41,7 +41,7 @@ describe('resultFormat [TURN-11]', () => {
 
   it('takes and answers the calls of OpenAI’s Responses API', async () => {
     const call = { type: 'function_call', id: 'fc_1', call_id: 'r', name: 'ls', arguments: '{"path":"/"}' };
-    const { body } = await scene.post([call], { waitMs: 5_000, resultFormat: 'openai-responses' });
+    const { body } = await fixture.post([call], { waitMs: 5_000, resultFormat: 'openai-responses' });
     const [ended] = body.result.toolResults;
     expect(body.result.messages).toEqual([
       { type: 'function_call_output', call_id: 'r', output: JSON.stringify(ended!.result) },
@@ -54,7 +54,7 @@ describe('resultFormat [TURN-11]', () => {
       { functionCall: { id: 'g', name: 'workspace_list_active_files' } },
     ];
     const more = { turnId: 'of-gemini', waitMs: 5_000, resultFormat: 'gemini' };
-    const { body } = await scene.post(calls, more);
+    const { body } = await fixture.post(calls, more);
     const [listed, active] = body.result.toolResults;
     expect(body.result.messages).toEqual([
       {
@@ -70,18 +70,18 @@ describe('resultFormat [TURN-11]', () => {
         ],
       },
     ]);
-    expect((await scene.post(calls, more)).body).toEqual(body);
+    expect((await fixture.post(calls, more)).body).toEqual(body);
   });
 
   it('keeps Gemini’s calls of one name apart by their order, where they have no ids', async () => {
     for (const name of ['a', 'b']) {
-      await scene.post([{ ...WRITE, arguments: { path: `/same/${name}`, content: name } }], {
+      await fixture.post([{ ...WRITE, arguments: { path: `/same/${name}`, content: name } }], {
         waitMs: 5_000,
       });
     }
     const read = (path: string) => ({ functionCall: { name: 'read', args: { path: `/same/${path}` } } });
     const calls = [read('b'), read('none'), read('a'), read('b')];
-    const { body } = await scene.post(calls, { waitMs: 5_000, resultFormat: 'gemini' });
+    const { body } = await fixture.post(calls, { waitMs: 5_000, resultFormat: 'gemini' });
     const [{ parts } = { parts: [] }] = body.result.messages as GeminiResultContent[];
     const told = parts.map(({ functionResponse: { id, name, response } }) => [
       ...[id, name],
@@ -97,9 +97,9 @@ describe('resultFormat [TURN-11]', () => {
 
   it('gives Gemini as text what holds a $ref, which it would look for among its own parts', async () => {
     const content = { paths: [{ schema: { $ref: '#/components/schemas/Error' } }] };
-    await scene.post([{ ...WRITE, arguments: { path: '/api.json', content } }], { waitMs: 5_000 });
+    await fixture.post([{ ...WRITE, arguments: { path: '/api.json', content } }], { waitMs: 5_000 });
     const call = { functionCall: { name: 'read', args: { path: '/api.json' } } };
-    const { body } = await scene.post([call], { waitMs: 5_000, resultFormat: 'gemini' });
+    const { body } = await fixture.post([call], { waitMs: 5_000, resultFormat: 'gemini' });
     const [{ parts } = { parts: [] }] = body.result.messages as GeminiResultContent[];
     const { output } = parts[0]!.functionResponse.response;
     expect(output).toBe(JSON.stringify(body.result.toolResults[0]!.result));
@@ -115,22 +115,22 @@ describe('resultFormat [TURN-11]', () => {
 
   it('may differ each time the same turn is posted or looked at [TURN-3]', async () => {
     const turnId = 'seen-both-ways';
-    const first = await scene.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'openai' });
-    const again = await scene.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'anthropic' });
+    const first = await fixture.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'openai' });
+    const again = await fixture.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'anthropic' });
     expect([first.status, again.status]).toEqual([200, 200]);
     expect(again.body.result.messages).toMatchObject([{ role: 'user' }]);
-    const got = await scene.user.get(`${scene.base}/${turnId}?resultFormat=openai`);
+    const got = await fixture.user.get(`${fixture.base}/${turnId}?resultFormat=openai`);
     expect(got.body).toEqual(first.body);
-    expect((await scene.get(turnId)).body.result).not.toHaveProperty('messages');
+    expect((await fixture.get(turnId)).body.result).not.toHaveProperty('messages');
   });
 
   it('tells of a call with a denial once it has ended, and of none before', async () => {
-    const client = await scene.client();
-    const { body } = await scene.post([createCall('denied')], { resultFormat: 'openai' });
+    const client = await fixture.client();
+    const { body } = await fixture.post([createCall('denied')], { resultFormat: 'openai' });
     expect(body.result).toMatchObject({ kind: 'client_tool_continuation', messages: [] });
     const approval = { decision: 'deny', by: 'ada', at: new Date().toISOString(), note: 'Not there.' };
     await client.report(await client.delivery(), { result: null, approval });
-    const ended = await scene.user.get(`${scene.base}/${body.result.turnId}?resultFormat=openai`);
+    const ended = await fixture.user.get(`${fixture.base}/${body.result.turnId}?resultFormat=openai`);
     expect(ended.body).toMatchObject({
       result: {
         messages: [{ tool_call_id: 'denied', content: '{"error":{"code":"DENIED","message":"Not there."}}' }],
@@ -142,6 +142,6 @@ describe('resultFormat [TURN-11]', () => {
     const posted = await postAndWait('cohere');
     expect(posted).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(posted.body).toHaveProperty('fields.resultFormat');
-    expect((await scene.user.get(`${scene.base}/x?resultFormat=cohere`)).status).toBe(400);
+    expect((await fixture.user.get(`${fixture.base}/x?resultFormat=cohere`)).status).toBe(400);
   });
 });

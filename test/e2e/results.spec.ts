@@ -3,19 +3,19 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { randomUUID } from 'node:crypto';
 import { createdResult, failedResult, type FakeClient } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { RelayScene } from '../support/relay-scene.js';
-import { APPROVAL, refused, result, ResultDesk } from '../support/result-desk.js';
+import { RelayFixture } from '../support/relay-fixture.js';
+import { APPROVAL, refused, result, ResultFixture } from '../support/result-fixture.js';
 
 describe('the result of a call', () => {
-  const desk = new ResultDesk();
-  const { ended } = desk;
-  let scene: RelayScene;
+  const setup = new ResultFixture();
+  const { ended } = setup;
+  let fixture: RelayFixture;
   let client: FakeClient;
   let call: ToolCallDelivery;
-  beforeAll(() => desk.start());
-  beforeEach(async () => void ({ scene, client, call } = await desk.open()));
-  afterEach(() => scene.close());
-  afterAll(() => desk.close());
+  beforeAll(() => setup.start());
+  beforeEach(async () => void ({ fixture, client, call } = await setup.open()));
+  afterEach(() => fixture.close());
+  afterAll(() => setup.close());
 
   const failed = failedResult({ arguments: { path: 'c.txt' } }, 'WriteFailed');
 
@@ -82,7 +82,7 @@ describe('the result of a call', () => {
     );
     expect(await ended()).toMatchObject({ status: 'acknowledged' });
     expect(await client.report(call)).toEqual({ ok: true });
-    expect(await scene.steps('c')).toEqual(['Accepted', 'Forwarded', 'Acknowledged', 'ResultReceived']);
+    expect(await fixture.steps('c')).toEqual(['Accepted', 'Forwarded', 'Acknowledged', 'ResultReceived']);
   });
 
   it('that comes again is a duplicate, whatever its attempt, time and executionMs [RELAY-8]', async () => {
@@ -93,7 +93,7 @@ describe('the result of a call', () => {
       duplicate: true,
     });
     expect(await ended()).toMatchObject({ executionMs: 3 });
-    expect((await scene.steps('c')).slice(-2)).toEqual(['ResultReceived', 'DuplicateResult']);
+    expect((await fixture.steps('c')).slice(-2)).toEqual(['ResultReceived', 'DuplicateResult']);
   });
 
   it('that comes many times at once is taken once', async () => {
@@ -108,7 +108,7 @@ describe('the result of a call', () => {
   ])('that comes with %s after the end is a conflict [RELAY-8]', async (_, change) => {
     await client.report(call, { approval: APPROVAL });
     expect(await client.report(call, { approval: APPROVAL, ...change })).toMatchObject(refused('CONFLICT'));
-    expect((await scene.steps('c')).slice(-2)).toEqual(['ResultReceived', 'LateResult']);
+    expect((await fixture.steps('c')).slice(-2)).toEqual(['ResultReceived', 'LateResult']);
   });
 
   it('counts whatever its attempt', async () => {
@@ -121,10 +121,10 @@ describe('the result of a call', () => {
   });
 
   it('of a call that is nobody’s or another’s is not found [RELAY-8]', async () => {
-    const other = await desk.server.register();
-    await desk.user.addMember(scene.workspaceId, other);
-    const foreign = await scene.client({ token: other.token, clientId: 'editor-1' });
-    const foreignPlace = await RelayScene.on(desk.server, desk.user);
+    const other = await setup.server.register();
+    await setup.user.addMember(fixture.workspaceId, other);
+    const foreign = await fixture.client({ token: other.token, clientId: 'editor-1' });
+    const foreignPlace = await RelayFixture.on(setup.server, setup.user);
     const elsewhere = await foreignPlace.client();
     for (const answer of [
       await foreign.report(call),
@@ -138,24 +138,24 @@ describe('the result of a call', () => {
     await client.report(call);
     expect(await foreign.report(call)).toMatchObject(refused('NOT_FOUND'));
     expect(await client.report({ ...call, turnId: 'another' })).toMatchObject(refused('NOT_FOUND'));
-    expect(await scene.steps('c')).not.toContain('LateResult');
+    expect(await fixture.steps('c')).not.toContain('LateResult');
     await foreignPlace.close();
   });
 
   it('from a client of the same user that does not hold the call is a conflict, and recorded', async () => {
-    const second = await scene.client({ clientId: 'editor-2' });
+    const second = await fixture.client({ clientId: 'editor-2' });
     expect(await second.report(call)).toMatchObject(refused('CONFLICT'));
     expect(await second.status(call, 'running')).toMatchObject(refused('CONFLICT'));
-    const [late] = await readTrail(desk.user, scene.workspaceId, '&event=Tool.CreateFile.LateResult');
+    const [late] = await readTrail(setup.user, fixture.workspaceId, '&event=Tool.CreateFile.LateResult');
     expect(late).toMatchObject({
-      actor: { userId: desk.user.id, clientId: 'editor-2' },
+      actor: { userId: setup.user.id, clientId: 'editor-2' },
       fields: { success: true, path: 'c.txt' },
     });
     await client.report(call);
   });
 
   it('of a call that failed its validation is refused', async () => {
-    const { body } = await scene.post([{ toolCallId: 'bad', name: 'nothing', arguments: {} }]);
+    const { body } = await fixture.post([{ toolCallId: 'bad', name: 'nothing', arguments: {} }]);
     const { callId, turnId: rejected } = { ...body.result.toolResults[0]!, turnId: body.result.turnId };
     expect(await client.report({ ...call, callId, turnId: rejected })).toMatchObject(refused('CONFLICT'));
     await client.report(call);
@@ -167,7 +167,7 @@ describe('the result of a call', () => {
     expect(await client.status(call, 'awaiting_approval')).toEqual({ ok: true });
     expect(await ended()).toMatchObject({ status: 'running', clientId: 'editor-1', attempt: 1 });
     await client.report(call);
-    expect(await scene.steps('c')).toEqual([
+    expect(await fixture.steps('c')).toEqual([
       'Accepted',
       'Forwarded',
       'Acknowledged',
@@ -175,7 +175,11 @@ describe('the result of a call', () => {
       'Running',
       'ResultReceived',
     ]);
-    const [asked] = await readTrail(desk.user, scene.workspaceId, '&event=Tool.CreateFile.AwaitingApproval');
+    const [asked] = await readTrail(
+      setup.user,
+      fixture.workspaceId,
+      '&event=Tool.CreateFile.AwaitingApproval',
+    );
     expect(asked!.fields).toMatchObject({ note: 'asking Ada' });
   });
 
@@ -188,7 +192,7 @@ describe('the result of a call', () => {
     const stored: unknown = await client.socket.timeout(5_000).emitWithAck('files:put', put);
     expect([await asking, stored]).toMatchObject([{ ok: true }, { ok: true }]);
     await client.report(call);
-    const trail = await readTrail(desk.user, scene.workspaceId, '');
+    const trail = await readTrail(setup.user, fixture.workspaceId, '');
     const names = trail.map(({ name }) => name.split('.').slice(-2).join('.'));
     expect(names).toEqual([
       ...[

@@ -2,16 +2,16 @@ import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { storesOf } from '../contract/backends.js';
 import { createdResult, FakeClient, journalEntry } from '../support/fake-client.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 
 describe('the journal that a client resumes with', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let client: FakeClient;
-  beforeAll(async () => void (scene = await RelayScene.start()));
-  afterAll(() => scene.close());
+  beforeAll(async () => void (fixture = await RelayFixture.start()));
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    client = await FakeClient.connect(scene.clientOptions());
-    scene.clients.push(client);
+    client = await FakeClient.connect(fixture.clientOptions());
+    fixture.clients.push(client);
   });
   afterEach(() => client.close());
 
@@ -36,11 +36,11 @@ describe('the journal that a client resumes with', () => {
   });
 
   it('may name one call many times over, and has it looked up once [RELAY-4]', async () => {
-    const first = await scene.client({ clientId: 'editor-2' });
-    await scene.post([createCall('a')]);
+    const first = await fixture.client({ clientId: 'editor-2' });
+    await fixture.post([createCall('a')]);
     const call = await first.delivery();
-    await scene.postResults(call.turnId, [{ toolCallId: 'a', result: createdResult(call) }]);
-    const { turns } = storesOf(scene.server.app);
+    await fixture.postResults(call.turnId, [{ toolCallId: 'a', result: createdResult(call) }]);
+    const { turns } = storesOf(fixture.server.app);
     const lookedUp = jest.spyOn(turns, 'ofCall');
     const checked = jest.spyOn(turns, 'resultOf');
     const finished = journalEntry(call, 'succeeded', { result: createdResult(call), executionMs: 4 });

@@ -6,7 +6,7 @@ import { ClientReports } from '../../src/turns/engine/client-reports.js';
 import { ResultCheck } from '../../src/turns/engine/result-check.js';
 import { createdResult, failedResult, FakeClient, journalEntry } from '../support/fake-client.js';
 import { readTrail } from '../support/invariants.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -15,13 +15,13 @@ const GRACE_MS = 150;
 describe('a client that returns', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
     server = await startTestServer({ config: { graceMs: GRACE_MS } });
     user = await server.register();
   });
-  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   /** Has a client take calls in a status, then lose its connection. */
@@ -29,13 +29,13 @@ describe('a client that returns', () => {
     status: 'forwarded' | 'acknowledged' | 'awaiting_approval' | 'running',
     ...ids: string[]
   ): Promise<{ turnId: string; calls: ToolCallDelivery[] }> {
-    const client = await scene.client();
+    const client = await fixture.client();
     if (status === 'forwarded') client.answer = null;
-    const { turnId } = (await scene.post(ids.map((id) => createCall(id)))).body.result;
+    const { turnId } = (await fixture.post(ids.map((id) => createCall(id)))).body.result;
     await client.delivery(ids.length);
     for (const call of client.calls) {
       if (status === 'awaiting_approval' || status === 'running') await client.status(call, status);
-      await scene.untilCall(turnId, call.toolCallId, status);
+      await fixture.untilCall(turnId, call.toolCallId, status);
     }
     client.close();
     return { turnId, calls: client.calls };
@@ -43,17 +43,17 @@ describe('a client that returns', () => {
   async function back(
     journal: ResumeEntry[],
   ): Promise<{ client: FakeClient; answer: ResumeAnswer & { ok: true } }> {
-    const client = await FakeClient.connect(scene.clientOptions());
-    scene.clients.push(client);
+    const client = await FakeClient.connect(fixture.clientOptions());
+    fixture.clients.push(client);
     return { client, answer: (await client.resume(journal)) as ResumeAnswer & { ok: true } };
   }
   const finished = (call: ToolCallDelivery, more: Partial<ResumeEntry> = {}) =>
     journalEntry(call, 'succeeded', { result: createdResult(call), executionMs: 4, ...more });
 
   it('is sent nothing before its resume is answered, and may say nothing else before [RELAY-3]', async () => {
-    await scene.post([createCall('a')]);
-    const client = await FakeClient.connect(scene.clientOptions());
-    scene.clients.push(client);
+    await fixture.post([createCall('a')]);
+    const client = await FakeClient.connect(fixture.clientOptions());
+    fixture.clients.push(client);
     const call = { turnId: 't', callId: randomUUID(), attempt: 1, status: 'running' };
     for (const event of ['tool:status', 'tool:result']) {
       expect(await client.send(event, call)).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
@@ -76,8 +76,8 @@ describe('a client that returns', () => {
 
   it('may report as soon as its resume is answered, however late the server goes on [RELAY-3]', async () => {
     const { turnId, calls } = await dropped('running', 'a');
-    const client = await FakeClient.connect(scene.clientOptions());
-    scene.clients.push(client);
+    const client = await FakeClient.connect(fixture.clientOptions());
+    fixture.clients.push(client);
     const late = jest
       .spyOn(globalThis, 'setImmediate')
       .mockImplementation(((go: () => void) => setTimeout(go, 300)) as never);
@@ -88,7 +88,7 @@ describe('a client that returns', () => {
     });
     late.mockRestore();
     expect(ack).toEqual({ ok: true });
-    expect((await scene.calls(turnId)).a!.status).toBe('succeeded');
+    expect((await fixture.calls(turnId)).a!.status).toBe('succeeded');
   });
 
   it.each(['forwarded', 'acknowledged', 'awaiting_approval'] as const)(
@@ -102,15 +102,15 @@ describe('a client that returns', () => {
       expect(again.deadlines.deliveryAt).toBe(calls[0]!.deadlines.deliveryAt);
       expect(again.deadlines.approvalAt === null).toBe(status === 'forwarded');
       await client.report(again);
-      expect((await scene.calls(turnId)).a!.status).toBe('succeeded');
-      const steps = await scene.steps('a');
+      expect((await fixture.calls(turnId)).a!.status).toBe('succeeded');
+      const steps = await fixture.steps('a');
       expect(steps.slice(steps.indexOf('Released'))).toEqual([
         'Released',
         'Forwarded',
         'Acknowledged',
         'ResultReceived',
       ]);
-      const [released] = await readTrail(user, scene.workspaceId, '&event=Tool.CreateFile.Released');
+      const [released] = await readTrail(user, fixture.workspaceId, '&event=Tool.CreateFile.Released');
       // Under the short grace of these tests an unacknowledged call may be free already when its client is back.
       expect(released!.fields.reason).toMatch(
         status === 'forwarded' ? /^(unknown_to_client|client_left)$/ : /^unknown_to_client$/,
@@ -122,7 +122,7 @@ describe('a client that returns', () => {
     const { turnId } = await dropped('running', 'a');
     const { client, answer } = await back([]);
     expect(answer).toEqual({ ok: true, forget: [], resume: [] });
-    expect((await scene.get(turnId)).body.result.toolResults).toMatchObject([
+    expect((await fixture.get(turnId)).body.result.toolResults).toMatchObject([
       {
         ...{ status: 'failed', result: null },
         error: {
@@ -132,8 +132,8 @@ describe('a client that returns', () => {
       },
     ]);
     expect(client.calls).toEqual([]);
-    expect((await scene.steps('a')).slice(-2)).toEqual(['Running', 'ResultReceived']);
-    const [told] = await readTrail(user, scene.workspaceId, '&errorCode=OUTCOME_UNKNOWN');
+    expect((await fixture.steps('a')).slice(-2)).toEqual(['Running', 'ResultReceived']);
+    const [told] = await readTrail(user, fixture.workspaceId, '&errorCode=OUTCOME_UNKNOWN');
     expect(told).toMatchObject({ attempt: 1, fields: { success: false } });
   });
 
@@ -149,7 +149,7 @@ describe('a client that returns', () => {
       const { turnId, calls } = await dropped(before, 'a');
       const { client, answer } = await back([journalEntry(calls[0]!, state)]);
       expect(answer).toEqual({ ok: true, forget: [], resume: [calls[0]!.callId] });
-      expect((await scene.calls(turnId)).a!.status).toBe(before === 'running' ? 'running' : state);
+      expect((await fixture.calls(turnId)).a!.status).toBe(before === 'running' ? 'running' : state);
       expect(await client.report(calls[0]!)).toEqual({ ok: true });
       expect(client.calls).toEqual([]);
     },
@@ -167,7 +167,7 @@ describe('a client that returns', () => {
     ]);
     expect(answer.resume).toEqual([]);
     expect([...answer.forget].sort()).toEqual([a.callId, b.callId, c.callId].sort());
-    expect((await scene.get(turnId)).body.result.toolResults).toMatchObject([
+    expect((await fixture.get(turnId)).body.result.toolResults).toMatchObject([
       { status: 'succeeded', result: createdResult(a), executionMs: 4 },
       { status: 'failed', error: { code: 'WriteFailed' } },
       { status: 'denied', error: { message: 'no' } },
@@ -180,7 +180,7 @@ describe('a client that returns', () => {
       journalEntry(calls[0]!, 'succeeded', { result: { success: true } }),
     ]);
     expect(answer).toEqual({ ok: true, forget: [], resume: [calls[0]!.callId] });
-    expect((await scene.calls(turnId)).a!.status).toBe('running');
+    expect((await fixture.calls(turnId)).a!.status).toBe('running');
     expect(await client.report(calls[0]!)).toEqual({ ok: true });
   });
 
@@ -190,53 +190,53 @@ describe('a client that returns', () => {
       const { turnId, calls } = await dropped('running', 'a');
       const checks = server.app.get(ResultCheck, { strict: false });
       jest.spyOn(checks, 'check').mockRejectedValueOnce(new DomainError(code, 'Not now.'));
-      const client = await FakeClient.connect(scene.clientOptions());
-      scene.clients.push(client);
+      const client = await FakeClient.connect(fixture.clientOptions());
+      fixture.clients.push(client);
       const journal = [finished(calls[0]!)];
       expect(await client.send('client:resume', journal)).toMatchObject({ ok: false, error: { code } });
       expect(await client.resume(journal)).toMatchObject({ forget: [calls[0]!.callId] });
-      expect((await scene.calls(turnId)).a!.status).toBe('succeeded');
+      expect((await fixture.calls(turnId)).a!.status).toBe('succeeded');
     },
   );
 
   it('with what ended meanwhile is told to forget it; a result of it is recorded as late', async () => {
     const { turnId, calls } = await dropped('running', 'a', 'b');
-    await scene.cancel(turnId);
+    await fixture.cancel(turnId);
     const { answer } = await back([finished(calls[0]!), journalEntry(calls[1]!, 'running')]);
     expect(answer).toEqual({ ok: true, forget: calls.map(({ callId }) => callId), resume: [] });
-    expect((await scene.steps('a')).at(-1)).toBe('LateResult');
-    expect((await scene.steps('b')).at(-1)).toBe('Cancelled');
+    expect((await fixture.steps('a')).at(-1)).toBe('LateResult');
+    expect((await fixture.steps('b')).at(-1)).toBe('Cancelled');
   });
 
   it('with a result that the server has already is told to forget it', async () => {
-    const first = await scene.client();
-    await scene.post([createCall('a')]);
+    const first = await fixture.client();
+    await fixture.post([createCall('a')]);
     const call = await first.delivery();
     await first.report(call);
     first.close();
     const { answer } = await back([finished(call)]);
     expect(answer).toEqual({ ok: true, forget: [call.callId], resume: [] });
-    expect((await scene.steps('a')).at(-1)).toBe('DuplicateResult');
+    expect((await fixture.steps('a')).at(-1)).toBe('DuplicateResult');
   });
 
   it('with a call that another client holds by now is told to forget it', async () => {
     const { calls } = await dropped('forwarded', 'a');
-    const second = await scene.client({ clientId: 'editor-2' });
+    const second = await fixture.client({ clientId: 'editor-2' });
     const taken = await second.delivery();
     expect(taken.attempt).toBe(2);
     expect((await back([journalEntry(calls[0]!, 'running')])).answer.forget).toEqual([calls[0]!.callId]);
-    scene.clients.at(-1)!.close();
+    fixture.clients.at(-1)!.close();
     expect((await back([finished(calls[0]!)])).answer.forget).toEqual([calls[0]!.callId]);
-    expect((await scene.steps('a')).at(-1)).toBe('LateResult');
+    expect((await fixture.steps('a')).at(-1)).toBe('LateResult');
     await second.report(taken);
   });
 
   it('with a call that went back to pending takes it up again, unless it is another’s', async () => {
     const { turnId, calls } = await dropped('forwarded', 'a');
-    await scene.untilCall(turnId, 'a', 'pending');
+    await fixture.untilCall(turnId, 'a', 'pending');
     const { client, answer } = await back([journalEntry(calls[0]!, 'running')]);
     expect(answer.resume).toEqual([calls[0]!.callId]);
-    expect((await scene.calls(turnId)).a).toMatchObject({
+    expect((await fixture.calls(turnId)).a).toMatchObject({
       status: 'running',
       clientId: 'editor-1',
       attempt: 1,
@@ -247,21 +247,21 @@ describe('a client that returns', () => {
 
   it('with calls that nobody knows, or that are another user’s, is told to forget them [RELAY-4]', async () => {
     const other = await server.register();
-    await user.addMember(scene.workspaceId, other);
+    await user.addMember(fixture.workspaceId, other);
     const { calls, turnId } = await dropped('running', 'a');
-    const foreign = await FakeClient.connect(scene.clientOptions({ token: other.token }));
-    scene.clients.push(foreign);
+    const foreign = await FakeClient.connect(fixture.clientOptions({ token: other.token }));
+    fixture.clients.push(foreign);
     const unknown = { turnId: 'x', callId: randomUUID(), attempt: 1, state: 'running' as const };
     expect(await foreign.resume([unknown, finished(calls[0]!)])).toEqual({
       ok: true,
       forget: [unknown.callId, calls[0]!.callId],
       resume: [],
     });
-    expect((await scene.calls(turnId)).a!.status).toBe('running');
+    expect((await fixture.calls(turnId)).a!.status).toBe('running');
   });
 
   it('with a call that was never sent to it is told to forget it', async () => {
-    const { result } = (await scene.post([createCall('a')])).body;
+    const { result } = (await fixture.post([createCall('a')])).body;
     const { callId } = result.toolCalls[0]!;
     const entry = { turnId: result.turnId, callId, attempt: 1, state: 'running' as const };
     const { client, answer } = await back([entry]);
@@ -270,20 +270,20 @@ describe('a client that returns', () => {
   });
 
   it('with a finished call of a tool that is gone is told to forget it, and the rest goes on', async () => {
-    const { result } = (await scene.post([{ toolCallId: 'gone', name: 'nothing', arguments: {} }])).body;
+    const { result } = (await fixture.post([{ toolCallId: 'gone', name: 'nothing', arguments: {} }])).body;
     const { callId } = result.toolResults[0]!;
     const entry = { turnId: result.turnId, callId, attempt: 1, state: 'succeeded' as const, result: {} };
     expect((await back([entry])).answer).toEqual({ ok: true, forget: [callId], resume: [] });
   });
 
   it('fills its window with what it carries on with', async () => {
-    const first = await scene.client({ maxInFlight: 2 });
-    await scene.post(['a', 'b', 'c'].map((id) => createCall(id)));
+    const first = await fixture.client({ maxInFlight: 2 });
+    await fixture.post(['a', 'b', 'c'].map((id) => createCall(id)));
     await first.delivery(2);
-    await waitFor(async () => (await scene.steps('b')).includes('Acknowledged'), 'b acknowledged');
+    await waitFor(async () => (await fixture.steps('b')).includes('Acknowledged'), 'b acknowledged');
     first.close();
     const journal = first.calls.map((call) => journalEntry(call, 'running'));
-    const client = await scene.client({ maxInFlight: 2 }, journal);
+    const client = await fixture.client({ maxInFlight: 2 }, journal);
     await client.send('tool:status', {});
     expect(client.calls).toEqual([]);
     await client.report(first.calls[0]!);

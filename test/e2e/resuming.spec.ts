@@ -3,41 +3,41 @@ import { ClientReports } from '../../src/turns/engine/client-reports.js';
 import { storesOf } from '../contract/backends.js';
 import { journalEntry } from '../support/fake-client.js';
 import { hold } from '../support/hold.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
 
 describe('a client that is about to resume', () => {
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
     server = await startTestServer();
     user = await server.register();
   });
-  beforeEach(async () => void (scene = await RelayScene.on(server, user)));
-  afterEach(() => scene.close());
+  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   it('has room for another call where one ends while it shows its journal', async () => {
-    const before = await scene.client();
-    const { turnId } = (await scene.post([createCall('a')])).body.result;
+    const before = await fixture.client();
+    const { turnId } = (await fixture.post([createCall('a')])).body.result;
     const call = await before.delivery();
     await before.status(call, 'running');
     before.close();
     const slow = hold(storesOf(server.app).clients, 'connected');
-    const returning = scene.client({ maxInFlight: 1 }, [journalEntry(call, 'running')]);
+    const returning = fixture.client({ maxInFlight: 1 }, [journalEntry(call, 'running')]);
     await slow.reached;
-    await scene.cancel(turnId);
+    await fixture.cancel(turnId);
     slow.release();
     const client = await returning;
-    await scene.post([createCall('b')]);
+    await fixture.post([createCall('b')]);
     await client.report(await client.delivery());
   });
 
   it('is not answered before others know that it is here, and which folders it has [RELAY-19]', async () => {
     const slow = hold(storesOf(server.app).clients, 'connected');
     let isAnswered = false;
-    const returning = scene.client().then((client) => ((isAnswered = true), client));
+    const returning = fixture.client().then((client) => ((isAnswered = true), client));
     await slow.reached;
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(isAnswered).toBe(false);
@@ -48,7 +48,7 @@ describe('a client that is about to resume', () => {
   it('has to come back where the calls that wait for it could not be taken up', async () => {
     const takeUp = jest.spyOn(server.app.get(ClientReports, { strict: false }), 'takeUpPending');
     takeUp.mockRejectedValueOnce(new Error('disk'));
-    const client = await scene.client();
+    const client = await fixture.client();
     await client.closed();
     takeUp.mockRestore();
   });

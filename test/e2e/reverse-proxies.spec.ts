@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClient } from '../support/fake-client.js';
 import { CLIENT, TestProcess } from '../support/processes.js';
-import { createCall } from '../support/relay-scene.js';
+import { createCall } from '../support/relay-fixture.js';
 import { documentedBlock, ReverseProxy } from '../support/reverse-proxy.js';
 import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
 import { describeWith } from '../support/system-commands.js';

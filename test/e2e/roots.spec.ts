@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { storesOf } from '../contract/backends.js';
 import { aRoot, FakeClient, type FakeClientOptions } from '../support/fake-client.js';
 import { hold } from '../support/hold.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -12,17 +12,17 @@ describe('a folder that is connected', () => {
   let server: TestServer;
   let ada: TestUser;
   let bob: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
     server = await startTestServer();
     ada = await server.register('ada@example.com');
     bob = await server.register('bob@example.com', 'Bob Builder');
   });
   beforeEach(async () => {
-    scene = await RelayScene.on(server, ada);
-    await ada.addMember(scene.workspaceId, bob);
+    fixture = await RelayFixture.on(server, ada);
+    await ada.addMember(fixture.workspaceId, bob);
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   /** `err.data` of a handshake that is refused. */
@@ -30,16 +30,16 @@ describe('a folder that is connected', () => {
     roots: unknown,
     change: Partial<FakeClientOptions> = {},
   ): Promise<RelayError | undefined> {
-    const error = await FakeClient.connect(scene.clientOptions({ auth: { roots }, ...change })).then(
+    const error = await FakeClient.connect(fixture.clientOptions({ auth: { roots }, ...change })).then(
       () => new Error('was accepted'),
       (reason: Error) => reason,
     );
     return (error as Error & { data?: RelayError }).data;
   }
   const list = async (user: TestUser): Promise<WorkspaceRoot[]> =>
-    (await user.get<{ roots: WorkspaceRoot[] }>(`/workspaces/${scene.workspaceId}/roots`)).body.roots;
+    (await user.get<{ roots: WorkspaceRoot[] }>(`/workspaces/${fixture.workspaceId}/roots`)).body.roots;
   const put = (user: TestUser, { docPath, ...root }: ClientRoot): Promise<Answer<WorkspaceRoot>> =>
-    user.request('PUT', `/workspaces/${scene.workspaceId}/roots/${encodeURIComponent(docPath)}`, root);
+    user.request('PUT', `/workspaces/${fixture.workspaceId}/roots/${encodeURIComponent(docPath)}`, root);
 
   const many = Array.from({ length: 65 }, (_, at) => aRoot(`p${at}`));
   it.each([
@@ -67,16 +67,16 @@ describe('a folder that is connected', () => {
 
   it('has its name in the workspace from the first connect on [ROOT-1] [ROOT-2]', async () => {
     const proj = aRoot('Proj', randomUUID().toUpperCase());
-    await scene.client({ roots: [proj, aRoot('b')] });
+    await fixture.client({ roots: [proj, aRoot('b')] });
     expect(await list(ada)).toMatchObject([{ docPath: 'b' }, { docPath: 'proj', name: 'Proj' }]);
     expect((await list(ada))[1]!.rootId).toBe(proj.rootId.toLowerCase());
-    await scene.client({ clientId: 'other', roots: [{ ...proj, name: 'PROJ' }] });
+    await fixture.client({ clientId: 'other', roots: [{ ...proj, name: 'PROJ' }] });
     expect((await list(ada))[1]!.name).toBe('Proj');
   });
 
   it('keeps another one of its name out, and says whose it is and what to do [ROOT-1]', async () => {
     const proj = aRoot('Proj');
-    await scene.client({ token: bob.token, roots: [proj] });
+    await fixture.client({ token: bob.token, roots: [proj] });
     const refused = await refusal([aRoot('fresh'), aRoot('proj')]);
     expect(refused).toMatchObject({ code: 'CONFLICT', details: { docPath: 'proj', rootId: proj.rootId } });
     for (const said of ['"proj"', '"Proj"', 'Bob Builder', ' on 20', '--name', '--same-project'])
@@ -84,9 +84,9 @@ describe('a folder that is connected', () => {
     expect(refused!.message).not.toContain(proj.rootId);
     // Nothing of a handshake that is refused counts.
     expect(await list(ada)).toHaveLength(1);
-    await scene.client({ roots: [aRoot('Proj', proj.rootId)] });
-    await scene.client({ clientId: 'other', roots: [aRoot('proj2')] });
-    const elsewhere = await RelayScene.on(server, ada);
+    await fixture.client({ roots: [aRoot('Proj', proj.rootId)] });
+    await fixture.client({ clientId: 'other', roots: [aRoot('proj2')] });
+    const elsewhere = await RelayFixture.on(server, ada);
     await elsewhere.client({ roots: [aRoot('proj')] });
     await elsewhere.close();
   });
@@ -99,7 +99,7 @@ describe('a folder that is connected', () => {
     const refused = refusal([ours]);
     await slow.reached;
     const claimedAt = Date.now();
-    await claimAtOnce({ ...theirs, workspaceId: scene.workspaceId, userId: bob.id, claimedAt });
+    await claimAtOnce({ ...theirs, workspaceId: fixture.workspaceId, userId: bob.id, claimedAt });
     slow.release();
     expect(await refused).toMatchObject({ code: 'CONFLICT', details: { rootId: theirs.rootId } });
   });
@@ -111,7 +111,7 @@ describe('a folder that is connected', () => {
     expect([claimed.status, claimed.body]).toEqual([200, { ...proj, ...nothing }]);
     expect((await put(bob, proj)).body).toEqual(claimed.body);
     const { url } = server;
-    const workspace = new PatchbayClient({ url, token: ada.token }).workspace(scene.workspaceId);
+    const workspace = new PatchbayClient({ url, token: ada.token }).workspace(fixture.workspaceId);
     expect(await workspace.claimRoot(proj)).toEqual(claimed.body);
     expect(await workspace.roots()).toEqual([claimed.body]);
     const taken = await put(bob, aRoot('PRÓJ ECT'));
@@ -125,13 +125,13 @@ describe('a folder that is connected', () => {
       ['a%2fb', 'a/b'],
       ['..%2f', '../'],
     ]) {
-      const path = `/workspaces/${scene.workspaceId}/roots/${docPath}`;
+      const path = `/workspaces/${fixture.workspaceId}/roots/${docPath}`;
       expect((await ada.request('PUT', path, { name, rootId: randomUUID() })).status).toBe(400);
     }
   });
 
   it('is said to be connected, or since when it is away, to the user of its client alone [ROOT-2]', async () => {
-    const client = await scene.client({ roots: [aRoot('proj')] });
+    const client = await fixture.client({ roots: [aRoot('proj')] });
     const [connected] = await list(ada);
     expect(connected).toMatchObject({ connected: true, since: expect.stringMatching(/^20/) as string });
     expect(await list(bob)).toMatchObject([{ connected: false, since: null }]);
@@ -139,22 +139,22 @@ describe('a folder that is connected', () => {
     await waitFor(async () => !(await list(ada))[0]!.connected, 'the end of its presence');
     const [away] = await list(ada);
     expect(away!.since! >= connected!.since!).toBe(true);
-    await scene.client({ roots: [] });
+    await fixture.client({ roots: [] });
     // It has another folder now, or none: nobody has the first one any more.
     expect(await list(ada)).toMatchObject([{ connected: false, since: null }]);
   });
 
   it('is forgotten for who registered it or an owner; its files stay [ROOT-3]', async () => {
     const [proj, other] = [aRoot('Prój ect'), aRoot('proj')];
-    const client = await scene.client({ roots: [proj] });
+    const client = await fixture.client({ roots: [proj] });
     await put(bob, aRoot('bobs'));
-    await ada.post(`/workspaces/${scene.workspaceId}/tools`, {
+    await ada.post(`/workspaces/${fixture.workspaceId}/tools`, {
       ...{ tool: 'write', args: { path: '/Prój ect/a', content: { text: 'x' } } },
     });
     const { url } = server;
-    const workspace = new PatchbayClient({ url, token: ada.token }).workspace(scene.workspaceId);
+    const workspace = new PatchbayClient({ url, token: ada.token }).workspace(fixture.workspaceId);
     const forget = (user: TestUser, docPath: string): Promise<Answer<{ code: string } | null>> =>
-      user.request('DELETE', `/workspaces/${scene.workspaceId}/roots/${encodeURIComponent(docPath)}`);
+      user.request('DELETE', `/workspaces/${fixture.workspaceId}/roots/${encodeURIComponent(docPath)}`);
     expect((await forget(bob, proj.docPath)).body).toMatchObject({ code: 'FORBIDDEN' });
     expect((await forget(ada, 'none')).body).toMatchObject({ code: 'NOT_FOUND' });
     expect((await forget(await server.register(), proj.docPath)).status).toBe(403);
@@ -163,9 +163,9 @@ describe('a folder that is connected', () => {
     await put(bob, other);
     await workspace.forgetRoot('proj');
     expect(await list(ada)).toEqual([]);
-    expect((await ada.get(`/workspaces/${scene.workspaceId}/contents/Pr%C3%B3j%20ect/a`)).status).toBe(200);
+    expect((await ada.get(`/workspaces/${fixture.workspaceId}/contents/Pr%C3%B3j%20ect/a`)).status).toBe(200);
     expect(client.closedBecause).toBeNull();
-    await scene.client({ roots: [proj] });
+    await fixture.client({ roots: [proj] });
     expect(await list(ada)).toMatchObject([{ docPath: proj.docPath, connected: true }]);
     await workspace.forgetRoot(proj.docPath);
     await put(bob, aRoot('Prój ect'));
@@ -174,14 +174,14 @@ describe('a folder that is connected', () => {
 
   it('is one of a hundred that a member may register [ROOT-2]', async () => {
     const names = Array.from({ length: 100 }, (_, at) => aRoot(`p${at}`));
-    await scene.client({ roots: names.slice(0, 50) });
-    await scene.client({ roots: names.slice(50) });
+    await fixture.client({ roots: names.slice(0, 50) });
+    await fixture.client({ roots: names.slice(50) });
     const more = await put(ada, aRoot('more'));
     expect([more.status, more.body]).toMatchObject([409, { code: 'CONFLICT' }]);
     expect(await refusal([aRoot('more')])).toMatchObject({
       ...{ code: 'CONFLICT', message: expect.stringContaining('100 folders') as string },
     });
-    await ada.request('DELETE', `/workspaces/${scene.workspaceId}/roots/p98`);
+    await ada.request('DELETE', `/workspaces/${fixture.workspaceId}/roots/p98`);
     const slow = hold(storesOf(server.app).roots, 'claim');
     const atOnce = ['one', 'two', 'three'].map((name) => put(ada, aRoot(name)));
     await slow.reached;
@@ -191,13 +191,13 @@ describe('a folder that is connected', () => {
     expect((await Promise.all(atOnce)).map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect((await put(ada, names[0]!)).status).toBe(200);
     expect((await put(bob, aRoot('more'))).status).toBe(200);
-    await ada.request('DELETE', `/workspaces/${scene.workspaceId}/roots/p99`);
+    await ada.request('DELETE', `/workspaces/${fixture.workspaceId}/roots/p99`);
     expect((await put(ada, aRoot('yet-another'))).status).toBe(200);
   });
 
   it('is listed and registered for members alone', async () => {
     const stranger = await server.register();
-    const path = `/workspaces/${scene.workspaceId}/roots`;
+    const path = `/workspaces/${fixture.workspaceId}/roots`;
     expect((await stranger.get(path)).status).toBe(403);
     expect((await put(stranger, aRoot('a'))).status).toBe(403);
   });

@@ -1,9 +1,9 @@
 import { type CallToolOptions, PatchbayClient, PatchbayError, type WorkspaceClient } from '@patchbay/client';
 import type { JsonObject, ToolCallInput } from '@patchbay/protocol';
 import type { FakeClient } from '../support/fake-client.js';
-import { DOC, patchCall, PatchDesk, TEXT } from '../support/patch-desk.js';
+import { DOC, patchCall, PatchFixture, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
-import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { createCall, type RelayFixture } from '../support/relay-fixture.js';
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
@@ -12,19 +12,19 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('The SDK over HTTP', () => {
-  const desk = new PatchDesk(oneServer());
-  let scene: RelayScene;
+  const setup = new PatchFixture(oneServer());
+  let fixture: RelayFixture;
   let client: FakeClient;
   let workspace: WorkspaceClient;
   beforeEach(async () => {
-    ({ scene, client } = await desk.open());
-    const patchbay = new PatchbayClient({ url: scene.server.url, token: scene.user.token });
-    workspace = patchbay.workspace(scene.workspaceId);
+    ({ fixture, client } = await setup.open());
+    const patchbay = new PatchbayClient({ url: fixture.server.url, token: fixture.user.token });
+    workspace = patchbay.workspace(fixture.workspaceId);
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
 
   const bytes = (text: string) => new TextEncoder().encode(text);
-  const sessionId = () => scene.session.sessionId;
+  const sessionId = () => fixture.session.sessionId;
   const call = (tool: string, args?: JsonObject, options?: CallToolOptions) =>
     workspace.callTool(tool, args, options);
 
@@ -81,13 +81,13 @@ describe('The SDK over HTTP', () => {
   });
 
   it('knows a patch, its changes and its diff, and takes it back', async () => {
-    await desk.write(`/${DOC}`, TEXT);
+    await setup.write(`/${DOC}`, TEXT);
     await workspace.postTurn(sessionId(), {
       toolCalls: [patchCall()] as unknown as ToolCallInput[],
       waitMs: 0,
     });
     const delivery = await client.delivery();
-    await desk.carryOut(delivery, { [DOC]: TEXT });
+    await setup.carryOut(delivery, { [DOC]: TEXT });
     const batchId = delivery.batch!.batchId!;
     const batch = await workspace.patch(batchId);
     expect(batch.files).toMatchObject([{ docPath: DOC, outcome: { status: 'applied' } }]);
@@ -99,7 +99,7 @@ describe('The SDK over HTTP', () => {
     expect(await workspace.patchDiff(batchId)).toContain('-two\n+TWO\n');
     const reverted = workspace.revert(batchId, { sessionId: sessionId() });
     const inverse = await client.delivery(2);
-    await desk.carryOut(inverse, { [DOC]: TEXT.replace('two', 'TWO') });
+    await setup.carryOut(inverse, { [DOC]: TEXT.replace('two', 'TWO') });
     expect(await reverted).toMatchObject({
       kind: 'final',
       toolResults: [{ status: 'succeeded' }],
@@ -153,7 +153,7 @@ describe('The SDK over HTTP', () => {
   });
 
   it('says who belongs to a workspace, and of which tools a person is asked', async () => {
-    const other = await scene.server.register();
+    const other = await fixture.server.register();
     const { userId } = await workspace.addMember(other.email, 'member');
     await workspace.setMemberRole(userId, 'owner');
     expect((await workspace.members()).map(({ role }) => role)).toEqual(['owner', 'owner']);

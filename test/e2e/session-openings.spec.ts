@@ -1,6 +1,6 @@
 import type { Credentials } from '@patchbay/protocol';
 import { aRoot, FakeClient } from '../support/fake-client.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 import { waitFor } from '../support/wait-for.js';
@@ -9,13 +9,13 @@ describe('session:opened', () => {
   const clock = new ShiftedClock();
   let server: TestServer;
   let user: TestUser;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => void (server = await startTestServer({ clock })));
   beforeEach(async () => {
     user = await server.register();
-    scene = await RelayScene.on(server, user);
+    fixture = await RelayFixture.on(server, user);
   });
-  afterEach(() => scene.close());
+  afterEach(() => fixture.close());
   afterAll(() => server.close());
 
   const ids = ({ sessions }: FakeClient): string[] => sessions.map(({ sessionId }) => sessionId);
@@ -24,66 +24,66 @@ describe('session:opened', () => {
 
   it('comes to the user’s clients when a session is made [RELAY-20]', async () => {
     const bob = await server.register();
-    await user.addMember(scene.workspaceId, bob);
+    await user.addMember(fixture.workspaceId, bob);
     const clients = [
-      await scene.client({ clientId: 'one', roots: [aRoot('proj')] }),
-      await scene.client({ clientId: 'two' }),
-      await scene.client({ clientId: 'bobs', token: bob.token }),
+      await fixture.client({ clientId: 'one', roots: [aRoot('proj')] }),
+      await fixture.client({ clientId: 'two' }),
+      await fixture.client({ clientId: 'bobs', token: bob.token }),
     ] as const;
     for (const client of clients.slice(0, 2)) await untilTold(client, 1);
     for (const client of clients) client.sessions.length = 0;
-    await scene.newSession();
-    const { sessionId, conversationId } = scene.session;
+    await fixture.newSession();
+    const { sessionId, conversationId } = fixture.session;
     for (const client of clients.slice(0, 2)) await untilTold(client, 1);
     expect(clients.map(({ sessions }) => sessions)).toEqual([
       [{ sessionId, conversationId }],
       [{ sessionId, conversationId }],
       [],
     ]);
-    await scene.newSession('two');
+    await fixture.newSession('two');
     await untilTold(clients[1], 2);
     expect(ids(clients[0])).toEqual([sessionId]);
   });
 
   it('comes to a client that connects, of the newest sessions that concern it [RELAY-20]', async () => {
     const mine = aRoot('mine');
-    const begun = scene.session.sessionId;
-    const first = await scene.client({ clientId: 'one', roots: [mine] });
-    await scene.post([createCall('a')]);
+    const begun = fixture.session.sessionId;
+    const first = await fixture.client({ clientId: 'one', roots: [mine] });
+    await fixture.post([createCall('a')]);
     await first.report(await first.delivery());
-    await scene.newSession('one');
-    const bound = scene.session.sessionId;
-    await scene.newSession();
-    const free = scene.session.sessionId;
-    const other = await scene.client({ clientId: 'two', roots: [aRoot('theirs')] });
-    const same = await scene.client({ clientId: 'three', roots: [mine, aRoot('more')] });
+    await fixture.newSession('one');
+    const bound = fixture.session.sessionId;
+    await fixture.newSession();
+    const free = fixture.session.sessionId;
+    const other = await fixture.client({ clientId: 'two', roots: [aRoot('theirs')] });
+    const same = await fixture.client({ clientId: 'three', roots: [mine, aRoot('more')] });
     first.close();
-    const again = await scene.client({ clientId: 'one', roots: [mine] });
+    const again = await fixture.client({ clientId: 'one', roots: [mine] });
     await Promise.all([untilTold(again, 3), untilTold(same, 2), untilTold(other, 1)]);
     expect([ids(again), ids(same), ids(other)]).toEqual([[free, bound, begun], [free, begun], [free]]);
   });
 
   it('comes once to a client that connects while a session is made [RELAY-20]', async () => {
-    const client = await FakeClient.connect(scene.clientOptions());
-    scene.clients.push(client);
-    const before = scene.session.sessionId;
-    await scene.newSession();
+    const client = await FakeClient.connect(fixture.clientOptions());
+    fixture.clients.push(client);
+    const before = fixture.session.sessionId;
+    await fixture.newSession();
     await client.resume([]);
     await untilTold(client, 2);
-    expect(ids(client)).toEqual([scene.session.sessionId, before]);
+    expect(ids(client)).toEqual([fixture.session.sessionId, before]);
   });
 
   it('names twenty sessions of a day at most [RELAY-20]', async () => {
-    for (let made = 0; made < 20; made += 1) await scene.newSession();
-    const client = await scene.client();
+    for (let made = 0; made < 20; made += 1) await fixture.newSession();
+    const client = await fixture.client();
     await untilTold(client, 20);
     expect(client.sessions).toHaveLength(20);
     clock.pass(25 * 60 * 60_000);
     const login = { email: user.email, password: PASSWORD };
     Object.assign(user.credentials, (await server.request<Credentials>('POST', '/auth/login', login)).body);
-    await scene.newSession();
-    const later = await scene.client({ clientId: 'later' });
+    await fixture.newSession();
+    const later = await fixture.client({ clientId: 'later' });
     await untilTold(later, 1);
-    expect(ids(later)).toEqual([scene.session.sessionId]);
+    expect(ids(later)).toEqual([fixture.session.sessionId]);
   });
 });

@@ -1,33 +1,33 @@
 import { CLOUD_CHANGES, type Session, type SessionContext, type ToolContract } from '@patchbay/protocol';
 import { CatalogService } from '../../src/tools/catalog/catalog.service.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 
 const CLIENT = ['workspace_create_file', 'workspace_write_patch'];
 
 describe('the tools of a session', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   let all: string[];
   beforeAll(async () => {
-    scene = await ToolsScene.start();
-    const catalog = scene.server.app.get(CatalogService, { strict: false });
+    fixture = await ToolsFixture.start();
+    const catalog = fixture.server.app.get(CatalogService, { strict: false });
     all = (await catalog.toolset(null)).contracts.map(({ name }) => name);
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
-  const begin = (request: object) => scene.user.post<Session>(`${scene.base}/sessions`, request);
+  const begin = (request: object) => fixture.user.post<Session>(`${fixture.base}/sessions`, request);
   const sessionWith = async (tools: string[] | null): Promise<string> => {
     const { status, body } = await begin({ tools });
     expect([status, body.tools]).toEqual([201, tools]);
     return body.sessionId;
   };
   const namesIn = async (query: string): Promise<string[]> => {
-    const { body } = await scene.user.get<{ tools: ToolContract[] }>(`${scene.base}/tools${query}`);
+    const { body } = await fixture.user.get<{ tools: ToolContract[] }>(`${fixture.base}/tools${query}`);
     return body.tools.map(({ name }) => name);
   };
   const post = (sessionId: string, name: string, args: object) =>
-    scene.user.post<{
+    fixture.user.post<{
       result: { toolResults: { error: { code: string; message: string; details: object } }[] };
-    }>(`${scene.base}/sessions/${sessionId}/turns`, {
+    }>(`${fixture.base}/sessions/${sessionId}/turns`, {
       toolCalls: [{ toolCallId: 'c', name, arguments: args }],
     });
 
@@ -57,9 +57,9 @@ describe('the tools of a session', () => {
 
   it('are told as they were named by the session [SESSION-1]', async () => {
     const sessionId = await sessionWith(['read-only', 'mv']);
-    const { body } = await scene.user.get<Session>(`${scene.base}/sessions/${sessionId}`);
+    const { body } = await fixture.user.get<Session>(`${fixture.base}/sessions/${sessionId}`);
     expect(body.tools).toEqual(['read-only', 'mv']);
-    const { body: list } = await scene.user.get<{ sessions: Session[] }>(`${scene.base}/sessions`);
+    const { body: list } = await fixture.user.get<{ sessions: Session[] }>(`${fixture.base}/sessions`);
     expect(list.sessions.find((session) => session.sessionId === sessionId)!.tools).toEqual([
       'read-only',
       'mv',
@@ -84,16 +84,16 @@ describe('the tools of a session', () => {
 
   it('are in a provider’s form, too, and for the user of the session alone [SESSION-2]', async () => {
     const sessionId = await sessionWith(['read']);
-    const path = `${scene.base}/tools?sessionId=${sessionId}`;
+    const path = `${fixture.base}/tools?sessionId=${sessionId}`;
     for (const format of ['openai', 'openai-responses', 'anthropic', 'gemini', 'mcp']) {
-      const { body } = await scene.user.get<{ tools: object[] }>(`${path}&format=${format}`);
+      const { body } = await fixture.user.get<{ tools: object[] }>(`${path}&format=${format}`);
       expect(body.tools).toHaveLength(1);
     }
-    const other = await scene.server.register();
+    const other = await fixture.server.register();
     const member = { email: other.email, role: 'member' };
-    expect((await scene.user.post(`${scene.base}/members`, member)).status).toBe(201);
+    expect((await fixture.user.post(`${fixture.base}/members`, member)).status).toBe(201);
     expect((await other.get(path)).status).toBe(403);
-    expect((await scene.user.get(`${scene.base}/tools?sessionId=x`)).status).toBe(400);
+    expect((await fixture.user.get(`${fixture.base}/tools?sessionId=x`)).status).toBe(400);
   });
 
   it('are the only ones that its turns and direct calls know [SESSION-2]', async () => {
@@ -105,18 +105,18 @@ describe('the tools of a session', () => {
     expect(error.message).toContain(`Tools: ${offered.join(', ')}.`);
     expect((await post(sessionId, 'ls', {})).body.result.toolResults[0]!.error).toBeNull();
     await post(sessionId, 'mv', { from: '/a', to: '/b' });
-    const [rejected] = await scene.trail('&event=Tool.Unknown.Rejected&path=b');
+    const [rejected] = await fixture.trail('&event=Tool.Unknown.Rejected&path=b');
     expect(rejected!.fields).toMatchObject({ path: 'b', fromPath: 'a' });
-    expect((await scene.call('write', { path: '/a', content: 'x' }, { sessionId })).status).toBe(404);
-    expect((await scene.call('workspace_create_file', {}, { sessionId })).status).toBe(404);
-    expect((await scene.call('ls', {}, { sessionId })).status).toBe(200);
-    expect(await scene.list()).toEqual([]);
+    expect((await fixture.call('write', { path: '/a', content: 'x' }, { sessionId })).status).toBe(404);
+    expect((await fixture.call('workspace_create_file', {}, { sessionId })).status).toBe(404);
+    expect((await fixture.call('ls', {}, { sessionId })).status).toBe(200);
+    expect(await fixture.list()).toEqual([]);
   });
 
   it('are the only ones that its context explains [SESSION-2]', async () => {
     const sessionId = await sessionWith(['read', 'workspace_write_patch']);
-    const path = `${scene.base}/sessions/${sessionId}/context?format=json`;
-    const { body } = await scene.user.get<SessionContext>(path);
+    const path = `${fixture.base}/sessions/${sessionId}/context?format=json`;
+    const { body } = await fixture.user.get<SessionContext>(path);
     expect(JSON.stringify(body)).toContain('# workspace_write_patch');
     expect(JSON.stringify(body)).not.toContain('# write\\n');
   });

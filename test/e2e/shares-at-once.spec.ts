@@ -3,20 +3,20 @@ import type { StoredFile } from '@patchbay/protocol';
 import type { Settings } from '../../src/config/config.js';
 import { storesOf } from '../contract/backends.js';
 import { hold } from '../support/hold.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 const FULL = { status: 413, body: { code: 'TOO_LARGE' } };
 
 describe('a share that is used up by writes at once [SHARE-1]', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   afterEach(async () => {
     jest.restoreAllMocks();
-    await scene.close();
+    await fixture.close();
   });
-  const start = async (config: Partial<Settings>) => (scene = await ToolsScene.start(config));
+  const start = async (config: Partial<Settings>) => (fixture = await ToolsFixture.start(config));
   const put = (path: string, bytes: string) =>
-    scene.user.request('PUT', `${scene.base}/contents/${path}`, Buffer.from(bytes));
+    fixture.user.request('PUT', `${fixture.base}/contents/${path}`, Buffer.from(bytes));
 
   it.each(['save', 'commitVersion'] as const)(
     'of files counts one that is being brought back (%s)',
@@ -25,11 +25,11 @@ describe('a share that is used up by writes at once [SHARE-1]', () => {
       const restores: (() => Promise<{ status: number }>)[] = [];
       for (const path of ['a', 'b']) {
         const { fileId, versionId } = (await put(path, 'x')).body as StoredFile;
-        await scene.ok('rm', { path });
+        await fixture.ok('rm', { path });
         const which = how === 'save' ? {} : { versionId };
-        restores.push(() => scene.user.post(`${scene.base}/files/${fileId}/restore`, which));
+        restores.push(() => fixture.user.post(`${fixture.base}/files/${fileId}/restore`, which));
       }
-      const slow = hold(storesOf(scene.server.app).files, how);
+      const slow = hold(storesOf(fixture.server.app).files, how);
       const first = restores[0]!();
       await slow.reached;
       const second = restores[1]!();
@@ -41,7 +41,7 @@ describe('a share that is used up by writes at once [SHARE-1]', () => {
 
   it('of files takes one that fits at once with another that does not', async () => {
     await start({ maxFiles: 100, maxUserFiles: 2 });
-    const { usage: counts } = storesOf(scene.server.app);
+    const { usage: counts } = storesOf(fixture.server.app);
     const slow = hold(counts, 'ofWorkspace');
     const first = put('p/a', 'x');
     await slow.reached;
@@ -58,7 +58,7 @@ describe('a share that is used up by writes at once [SHARE-1]', () => {
 
   it('of files takes one that makes its folder, and not one that waits for that', async () => {
     await start({ maxFiles: 100, maxUserFiles: 2 });
-    const { files, usage: counts } = storesOf(scene.server.app);
+    const { files, usage: counts } = storesOf(fixture.server.app);
     const slow = hold(counts, 'ofWorkspace');
     const first = put('p/a', 'x');
     await slow.reached;
@@ -73,10 +73,10 @@ describe('a share that is used up by writes at once [SHARE-1]', () => {
 
   it('counts what is being written', async () => {
     await start({ maxSessions: 100, maxUserSessions: 1 });
-    const { sessions, usage: counts } = storesOf(scene.server.app);
+    const { sessions, usage: counts } = storesOf(fixture.server.app);
     const slow = hold(sessions, 'insert');
     const looked = jest.spyOn(counts, 'ofUser');
-    const both = [1, 2].map(() => scene.user.post(`${scene.base}/sessions`, {}));
+    const both = [1, 2].map(() => fixture.user.post(`${fixture.base}/sessions`, {}));
     await waitFor(() => looked.mock.calls.length === 2, 'both to look for room');
     slow.release();
     expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([201, 413]);
@@ -85,9 +85,9 @@ describe('a share that is used up by writes at once [SHARE-1]', () => {
   it('is used up, and not passed, by many writes at once', async () => {
     await start({ maxFiles: 100, maxUserFiles: 5 });
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => scene.call('write', { path: `/f${at}`, content: 'x' })),
+      Array.from({ length: 20 }, (_, at) => fixture.call('write', { path: `/f${at}`, content: 'x' })),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
-    expect((await storesOf(scene.server.app).usage.ofWorkspace(scene.workspaceId)).files).toBe(5);
+    expect((await storesOf(fixture.server.app).usage.ofWorkspace(fixture.workspaceId)).files).toBe(5);
   });
 });

@@ -4,24 +4,24 @@ import {
   type InvokeResult,
   type Session,
   type StoredFile,
-  type TurnEnvelope,
+  type TurnResult,
 } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { Settings } from '../../src/config/config.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 
 const FULL = { status: 413, body: { code: 'TOO_LARGE' } };
 
 describe('a share that is used up [SHARE-1]', () => {
-  let scene: ToolsScene;
-  afterEach(() => scene.close());
-  const start = async (config: Partial<Settings>) => (scene = await ToolsScene.start(config));
+  let fixture: ToolsFixture;
+  afterEach(() => fixture.close());
+  const start = async (config: Partial<Settings>) => (fixture = await ToolsFixture.start(config));
   const put = (path: string, bytes: string) =>
-    scene.user.request('PUT', `${scene.base}/contents/${path}`, Buffer.from(bytes));
-  const usage = () => storesOf(scene.server.app).usage.ofWorkspace(scene.workspaceId);
+    fixture.user.request('PUT', `${fixture.base}/contents/${path}`, Buffer.from(bytes));
+  const usage = () => storesOf(fixture.server.app).usage.ofWorkspace(fixture.workspaceId);
 
   it('of bytes takes no more, whatever the way, and keeps nothing of what is refused', async () => {
     await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
@@ -37,19 +37,25 @@ describe('a share that is used up [SHARE-1]', () => {
       },
     });
     const pack = packBlobs([Buffer.from('xy'), Buffer.from('z')]);
-    expect(await scene.user.post(`${scene.base}/blobs`, Buffer.from(pack))).toMatchObject(FULL);
-    expect(await scene.user.request('PUT', `${scene.base}/blobs/${sha256('xy')}`, 'xy')).toMatchObject(FULL);
-    expect(await scene.call('write', { path: '/deep/c', content: 'xx' })).toMatchObject(FULL);
-    expect(await scene.call('edit', { path: '/a', oldString: '1', newString: '23' })).toMatchObject(FULL);
-    expect(await scene.list()).toEqual(['/a']);
+    expect(await fixture.user.post(`${fixture.base}/blobs`, Buffer.from(pack))).toMatchObject(FULL);
+    expect(await fixture.user.request('PUT', `${fixture.base}/blobs/${sha256('xy')}`, 'xy')).toMatchObject(
+      FULL,
+    );
+    expect(await fixture.call('write', { path: '/deep/c', content: 'xx' })).toMatchObject(FULL);
+    expect(await fixture.call('edit', { path: '/a', oldString: '1', newString: '23' })).toMatchObject(FULL);
+    expect(await fixture.list()).toEqual(['/a']);
     // What is there already takes no room, and neither does what deletes or moves.
     const { versions } = (
-      await scene.user.get<{ versions: { versionId: string }[] }>(`${scene.base}/files/${fileId}/versions`)
+      await fixture.user.get<{ versions: { versionId: string }[] }>(
+        `${fixture.base}/files/${fileId}/versions`,
+      )
     ).body;
     const { versionId } = versions[1]!;
-    expect((await scene.user.post(`${scene.base}/files/${fileId}/restore`, { versionId })).status).toBe(200);
-    await scene.ok('mv', { from: '/a', to: '/b' });
-    await scene.ok('rm', { path: '/b' });
+    expect((await fixture.user.post(`${fixture.base}/files/${fileId}/restore`, { versionId })).status).toBe(
+      200,
+    );
+    await fixture.ok('mv', { from: '/a', to: '/b' });
+    await fixture.ok('rm', { path: '/b' });
     expect((await usage()).bytes).toBe(9);
   });
 
@@ -62,66 +68,67 @@ describe('a share that is used up [SHARE-1]', () => {
 
   it('of bytes counts packs that are never committed, until they are swept', async () => {
     await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
-    const store = (text: string) => scene.user.request('PUT', `${scene.base}/blobs/${sha256(text)}`, text);
+    const store = (text: string) =>
+      fixture.user.request('PUT', `${fixture.base}/blobs/${sha256(text)}`, text);
     expect((await store('1234567')).status).toBe(200);
     expect((await store('abcd')).status).toBe(413);
-    const { blobs } = storesOf(scene.server.app);
+    const { blobs } = storesOf(fixture.server.app);
     await blobs.mark(Date.now() + 1, 10, Date.now());
     await blobs.removeMarked(Date.now() + 1, 10);
     expect((await store('abcd')).status).toBe(200);
     // Bytes that are there are committed, however full it is.
     const files = [{ path: '/a', sha256: sha256('abcd'), baseSha256: null }];
     expect((await store('efghij')).status).toBe(200);
-    const { body } = await scene.user.post<FileCommitAnswer>(`${scene.base}/files/commit`, { files });
+    const { body } = await fixture.user.post<FileCommitAnswer>(`${fixture.base}/files/commit`, { files });
     expect(body.files).toEqual([expect.not.objectContaining({ error: expect.anything() as unknown })]);
   });
 
   it('of files counts each folder above one; deleting makes room', async () => {
     await start({ maxFiles: 100, maxUserFiles: 4 });
-    await scene.write('/a/b/c');
-    const deep = await scene.call('write', { path: '/x/y', content: 'z' });
+    await fixture.write('/a/b/c');
+    const deep = await fixture.call('write', { path: '/x/y', content: 'z' });
     expect(deep).toMatchObject({
       ...FULL,
       body: { error: expect.stringContaining('Delete some') as string },
     });
-    expect(await scene.call('mkdir', { path: '/x/y' })).toMatchObject(FULL);
-    expect(await scene.list()).toEqual(['/a']);
-    await scene.write('/z');
-    expect(await scene.call('mkdir', { path: '/m' })).toMatchObject(FULL);
-    const { file_id } = await scene.ok('rm', { path: '/z' });
-    await scene.ok('mkdir', { path: '/m' });
-    expect(await scene.user.post(`${scene.base}/files/${file_id}/restore`, {})).toMatchObject(FULL);
-    await scene.ok('rm', { path: '/m' });
-    expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`, {})).status).toBe(200);
+    expect(await fixture.call('mkdir', { path: '/x/y' })).toMatchObject(FULL);
+    expect(await fixture.list()).toEqual(['/a']);
+    await fixture.write('/z');
+    expect(await fixture.call('mkdir', { path: '/m' })).toMatchObject(FULL);
+    const { file_id } = await fixture.ok('rm', { path: '/z' });
+    await fixture.ok('mkdir', { path: '/m' });
+    expect(await fixture.user.post(`${fixture.base}/files/${file_id}/restore`, {})).toMatchObject(FULL);
+    await fixture.ok('rm', { path: '/m' });
+    expect((await fixture.user.post(`${fixture.base}/files/${file_id}/restore`, {})).status).toBe(200);
   });
 
   it('of versions takes neither a change nor another folder made and removed', async () => {
     await start({ maxVersions: 100, maxUserVersions: 3 });
-    await scene.write('/a', '1');
-    await scene.write('/a', '2');
-    await scene.ok('mkdir', { path: '/m' });
-    await scene.ok('rm', { path: '/m' });
-    expect(await scene.call('mkdir', { path: '/m' })).toMatchObject(FULL);
+    await fixture.write('/a', '1');
+    await fixture.write('/a', '2');
+    await fixture.ok('mkdir', { path: '/m' });
+    await fixture.ok('rm', { path: '/m' });
+    expect(await fixture.call('mkdir', { path: '/m' })).toMatchObject(FULL);
     expect(await put('a', '3')).toMatchObject(FULL);
-    expect(await scene.read('/a')).toBe('2');
+    expect(await fixture.read('/a')).toBe('2');
   });
 
   it('is told as the code of the call in a turn, and of each file in a commit', async () => {
     await start({ maxFiles: 100, maxUserFiles: 1 });
-    const { body: session } = await scene.user.post<Session>(`${scene.base}/sessions`, {});
+    const { body: session } = await fixture.user.post<Session>(`${fixture.base}/sessions`, {});
     const write = (id: string) => ({
       toolCallId: id,
       name: 'write',
       arguments: { path: `/${id}`, content: id },
     });
-    const { body } = await scene.user.post<InvokeResult<TurnEnvelope>>(
-      `${scene.base}/sessions/${session.sessionId}/turns`,
+    const { body } = await fixture.user.post<InvokeResult<TurnResult>>(
+      `${fixture.base}/sessions/${session.sessionId}/turns`,
       { toolCalls: [write('a'), write('b')] },
     );
     expect(body.result.toolResults.map(({ error }) => error?.code)).toEqual([undefined, 'TOO_LARGE']);
-    await scene.ok('rm', { path: '/a' });
+    await fixture.ok('rm', { path: '/a' });
     const files = ['/c', '/d'].map((path) => ({ path, sha256: sha256('a'), baseSha256: null }));
-    const committed = await scene.user.post<FileCommitAnswer>(`${scene.base}/files/commit`, { files });
+    const committed = await fixture.user.post<FileCommitAnswer>(`${fixture.base}/files/commit`, { files });
     const codes = committed.body.files.map((file) => ('error' in file ? file.error.code : null));
     expect(new Set(codes)).toEqual(new Set([null, 'TOO_LARGE']));
   });
@@ -129,8 +136,12 @@ describe('a share that is used up [SHARE-1]', () => {
   it('takes no upload of a client, and none that would be kept beside a head', async () => {
     await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
     await put('root/a', '12345678');
-    const { url } = scene.server;
-    const client = await FakeClient.ready({ url, token: scene.user.token, workspaceId: scene.workspaceId });
+    const { url } = fixture.server;
+    const client = await FakeClient.ready({
+      url,
+      token: fixture.user.token,
+      workspaceId: fixture.workspaceId,
+    });
     const upload = { docPath: 'root/a', path: '/root/a', content: Buffer.from('abc'), sha256: sha256('abc') };
     for (const baseSha256 of [null, sha256('12345678')]) {
       const ack = await client.send('files:put', { ...upload, baseSha256 });
@@ -147,18 +158,18 @@ describe('a share that is used up [SHARE-1]', () => {
 
   it('of sessions and of lists of Active Files takes no more', async () => {
     await start({ maxSessions: 100, maxUserSessions: 1, maxUserStoredBytes: 500 });
-    const { body } = await scene.user.post<Session>(`${scene.base}/sessions`, { tools: ['read'] });
-    expect(await scene.user.post(`${scene.base}/sessions`, {})).toMatchObject(FULL);
+    const { body } = await fixture.user.post<Session>(`${fixture.base}/sessions`, { tools: ['read'] });
+    expect(await fixture.user.post(`${fixture.base}/sessions`, {})).toMatchObject(FULL);
     const list = (count: number) => ({
       activeFiles: Array.from({ length: count }, (_, at) => {
         const docPath = `f${at}`;
         return { docPath, displayPath: docPath, sha256: sha256(''), sizeBytes: 0, isDirty: false };
       }),
     });
-    const path = `${scene.base}/sessions/${body.sessionId}/active-files`;
-    expect((await scene.user.request('PUT', path, list(2))).status).toBe(200);
-    expect(await scene.user.request('PUT', path, list(9))).toMatchObject(FULL);
-    expect((await scene.user.request('PUT', path, list(3))).status).toBe(200);
+    const path = `${fixture.base}/sessions/${body.sessionId}/active-files`;
+    expect((await fixture.user.request('PUT', path, list(2))).status).toBe(200);
+    expect(await fixture.user.request('PUT', path, list(9))).toMatchObject(FULL);
+    expect((await fixture.user.request('PUT', path, list(3))).status).toBe(200);
   });
 });
 

@@ -1,32 +1,32 @@
 import { execFileSync } from 'node:child_process';
 import type { CloudFilePage } from '@patchbay/protocol';
-import { disk, put, SyncDesk } from '../support/sync-desk.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { disk, put, SyncFixture } from '../support/sync-fixture.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 
 describe('a rename by case alone after which other files would be seen here [FILE-32]', () => {
-  let shared: ToolsScene;
-  let desk: SyncDesk;
-  beforeAll(async () => void (shared = await ToolsScene.start()));
+  let shared: ToolsFixture;
+  let setup: SyncFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start()));
   afterAll(() => shared.close());
-  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
+  afterEach(() => setup.close());
 
   /** A repository whose files are pushed, but for those that it leaves out. */
   const repository = async (contents: Record<string, string>, ...exclude: string[]) => {
-    const folder = await desk.folder('p', contents);
+    const folder = await setup.folder('p', contents);
     execFileSync('git', ['init', '-q'], { cwd: folder });
     await put(folder, { '.git/info/exclude': exclude.join('\n') });
-    await desk.push(folder);
+    await setup.push(folder);
     return folder;
   };
   const files = async (folder: string) =>
     Object.keys(await disk(folder, (path) => !path.startsWith('.git/'))).sort();
   const renameThere = async (from: string, to: string) => {
     const [file] = (
-      await desk.scene.user.get<CloudFilePage>(`${desk.scene.base}/files?prefix=${from.slice(1)}`)
+      await setup.fixture.user.get<CloudFilePage>(`${setup.fixture.base}/files?prefix=${from.slice(1)}`)
     ).body.files;
     const body = { files: [{ path: to, renamedFrom: from, sha256: file!.sha256, baseSha256: file!.sha256 }] };
-    expect((await desk.scene.user.post(`${desk.scene.base}/files/commit`, body)).status).toBe(200);
+    expect((await setup.fixture.user.post(`${setup.fixture.base}/files/commit`, body)).status).toBe(200);
   };
 
   it.each([
@@ -47,37 +47,37 @@ describe('a rename by case alone after which other files would be seen here [FIL
     const folder = await repository(contents);
     const before = await files(folder);
     await renameThere(from, to);
-    expect((await desk.run('status', folder)).out).toContain(`${from.slice(3)} (renamed)`);
+    expect((await setup.run('status', folder)).out).toContain(`${from.slice(3)} (renamed)`);
     const [path, told] = [from.slice(3), `is ${to.slice(3)} in the Cloud; `];
     for (const flags of [['--dry-run'], [], ['--force'], ['--force', '--delete']]) {
-      const { code, out } = await desk.pull(folder, ...flags);
+      const { code, out } = await setup.pull(folder, ...flags);
       expect([code, out]).toEqual([0, expect.stringContaining(`${path}: ${told}`)]);
       expect(out).toContain('rename it here by hand');
       expect(await files(folder)).toEqual(before);
     }
-    await desk.push(folder);
-    expect(Object.keys(await desk.cloud()).filter((each) => each.endsWith('priv'))).toEqual([]);
-    await desk.push(folder, '--force');
-    expect(Object.keys(await desk.cloud())).toContain(from);
-    expect((await desk.pull(folder)).out).not.toContain('in the Cloud;');
+    await setup.push(folder);
+    expect(Object.keys(await setup.cloud()).filter((each) => each.endsWith('priv'))).toEqual([]);
+    await setup.push(folder, '--force');
+    expect(Object.keys(await setup.cloud())).toContain(from);
+    expect((await setup.pull(folder)).out).not.toContain('in the Cloud;');
   });
 
   it('is not made of a file out of a repository that is part of a folder', async () => {
-    const folder = await desk.folder('p', { 'Lib/a.ts': 'a' });
+    const folder = await setup.folder('p', { 'Lib/a.ts': 'a' });
     execFileSync('git', ['init', '-q'], { cwd: `${folder}/Lib` });
-    await desk.push(folder);
+    await setup.push(folder);
     await renameThere('/p/Lib/a.ts', '/p/lib/a.ts');
-    expect((await desk.pull(folder)).out).toContain('Lib has a .gitignore or .git');
+    expect((await setup.pull(folder)).out).toContain('Lib has a .gitignore or .git');
     expect(Object.keys(await disk(folder, (path) => !path.includes('.git/')))).toEqual(['Lib/a.ts']);
   });
 
   it('leaves the files that are left out where they are', async () => {
     const folder = await repository({ '.gitignore': '/Lib/priv\n', 'Lib/a.ts': 'a', 'Lib/priv': 'p' });
     await renameThere('/p/Lib/a.ts', '/p/lib/a.ts');
-    await desk.pull(folder);
-    await desk.push(folder);
+    await setup.pull(folder);
+    await setup.push(folder);
     expect(await files(folder)).toEqual(['.gitignore', 'Lib/priv', 'lib/a.ts']);
-    expect(Object.keys(await desk.cloud()).sort()).toEqual(['/p/.gitignore', '/p/lib/a.ts']);
+    expect(Object.keys(await setup.cloud()).sort()).toEqual(['/p/.gitignore', '/p/lib/a.ts']);
   });
 
   it.each([[''], ['a new ignore file of that pull']])(
@@ -85,8 +85,8 @@ describe('a rename by case alone after which other files would be seen here [FIL
     async (rules) => {
       const folder = await repository({ 'Build/a.ts': 'a' }, ...(rules === '' ? ['build/'] : []));
       await renameThere('/p/Build/a.ts', '/p/build/a.ts');
-      if (rules !== '') await desk.scene.ok('write', { path: '/p/.gitignore', content: 'build/\n' });
-      const { out } = await desk.pull(folder);
+      if (rules !== '') await setup.fixture.ok('write', { path: '/p/.gitignore', content: 'build/\n' });
+      const { out } = await setup.pull(folder);
       expect(out).toContain(
         'Build/a.ts: is build/a.ts in the Cloud; that path is left out here (ignored by git)',
       );
@@ -97,14 +97,14 @@ describe('a rename by case alone after which other files would be seen here [FIL
   it('is no reason to say that the Cloud has nothing of a folder all of which is left out', async () => {
     const folder = await repository({ 'a.log': 'a' });
     await put(folder, { '.git/info/exclude': '*.log\n' });
-    const same = await desk.pull(folder);
+    const same = await setup.pull(folder);
     expect([same.err, same.out]).toEqual([
       '',
       expect.stringContaining('a.log: is left out (ignored by git): it is neither compared nor replaced'),
     ]);
-    await desk.scene.raw('PUT', '/contents/p/a.log', {}, 'newer');
+    await setup.fixture.raw('PUT', '/contents/p/a.log', {}, 'newer');
     for (const flags of [[], ['--force']]) {
-      const { code, out } = await desk.pull(folder, ...flags);
+      const { code, out } = await setup.pull(folder, ...flags);
       expect([code, out]).toEqual([8, expect.stringContaining('move it away, and pull again')]);
       expect(out).not.toContain('--force does so');
     }
@@ -112,41 +112,45 @@ describe('a rename by case alone after which other files would be seen here [FIL
 });
 
 describe('a change of an ignore file in the Cloud [FILE-34]', () => {
-  let shared: ToolsScene;
-  let desk: SyncDesk;
-  beforeAll(async () => void (shared = await ToolsScene.start()));
+  let shared: ToolsFixture;
+  let setup: SyncFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start()));
   afterAll(() => shared.close());
-  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
+  afterEach(() => setup.close());
 
   const rules = { '.gitignore': 'priv\n*.log\n', priv: 'private', 'sub/own.log': 'log', 'a.ts': 'a' };
 
   it.each([
-    ['text', () => desk.scene.ok('write', { path: '/p/.gitignore', content: { text: '*.log\n' } }), 'priv'],
-    ['deletion', () => desk.scene.ok('rm', { path: '/p/.gitignore' }), 'priv, sub/own.log'],
+    [
+      'text',
+      () => setup.fixture.ok('write', { path: '/p/.gitignore', content: { text: '*.log\n' } }),
+      'priv',
+    ],
+    ['deletion', () => setup.fixture.ok('rm', { path: '/p/.gitignore' }), 'priv, sub/own.log'],
   ])('by its %s lets no ignored file out by a pull, unless it is forced', async (_what, change, sent) => {
-    const folder = await desk.folder('p', rules);
+    const folder = await setup.folder('p', rules);
     execFileSync('git', ['init', '-q'], { cwd: folder });
-    await desk.push(folder);
+    await setup.push(folder);
     await change();
     for (const flags of [['--dry-run'], []]) {
-      const { out } = await desk.pull(folder, '--delete', ...flags);
+      const { out } = await setup.pull(folder, '--delete', ...flags);
       expect(out).toContain(`files that are ignored here (${sent}) would be sent from then on`);
       expect(out).toContain('"patchbay pull --force" accepts it');
     }
-    await desk.push(folder);
-    expect(Object.keys(await desk.cloud()).filter((path) => /priv|log/.test(path))).toEqual([]);
-    await desk.pull(folder, '--force', '--delete');
-    await desk.push(folder);
-    expect(Object.keys(await desk.cloud())).toContain('/p/priv');
+    await setup.push(folder);
+    expect(Object.keys(await setup.cloud()).filter((path) => /priv|log/.test(path))).toEqual([]);
+    await setup.pull(folder, '--force', '--delete');
+    await setup.push(folder);
+    expect(Object.keys(await setup.cloud())).toContain('/p/priv');
   });
 
   it('that lets nothing out is taken like any other', async () => {
-    const folder = await desk.folder('p', rules);
-    await desk.push(folder);
+    const folder = await setup.folder('p', rules);
+    await setup.push(folder);
     const text = 'priv\n*.log\n*.tmp\n';
-    await desk.scene.ok('write', { path: '/p/.gitignore', content: { text } });
-    await desk.pull(folder);
+    await setup.fixture.ok('write', { path: '/p/.gitignore', content: { text } });
+    await setup.pull(folder);
     expect((await disk(folder))['.gitignore']).toBe(Buffer.from(text).toString('hex'));
   });
 });

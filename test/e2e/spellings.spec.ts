@@ -2,65 +2,65 @@ import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloudFilePage } from '@patchbay/protocol';
 import type { Ran } from '../support/run-command.js';
-import { disk, put, SyncDesk } from '../support/sync-desk.js';
-import { ToolsScene } from '../support/tools-scene.js';
+import { disk, put, SyncFixture } from '../support/sync-fixture.js';
+import { ToolsFixture } from '../support/tools-fixture.js';
 
 describe('a rename by case alone [FILE-32]', () => {
-  let shared: ToolsScene;
-  let desk: SyncDesk;
-  beforeAll(async () => void (shared = await ToolsScene.start()));
+  let shared: ToolsFixture;
+  let setup: SyncFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start()));
   afterAll(() => shared.close());
-  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
+  afterEach(() => setup.close());
 
-  const cloud = async () => Object.keys(await desk.cloud()).sort();
+  const cloud = async () => Object.keys(await setup.cloud()).sort();
   const ids = async () => {
-    const { body } = await desk.scene.user.get<CloudFilePage>(`${desk.scene.base}/files?limit=1000`);
+    const { body } = await setup.fixture.user.get<CloudFilePage>(`${setup.fixture.base}/files?limit=1000`);
     return body.files.map(({ fileId }) => fileId).sort();
   };
   const paths = async (folder: string) => Object.keys(await disk(folder)).sort();
   /** A folder of another machine with what the Cloud has. */
   const elsewhere = async () => {
-    const folder = join(desk.directory, 'other', 'p');
-    expect((await desk.pull(folder)).code).toBe(0);
+    const folder = join(setup.directory, 'other', 'p');
+    expect((await setup.pull(folder)).code).toBe(0);
     return folder;
   };
 
   it('of a file reaches the Cloud, keeps its history, and reaches every other folder', async () => {
-    const folder = await desk.folder('p', { 'README.md': 'x', 'docs/Guide.md': 'y' });
-    await desk.push(folder);
+    const folder = await setup.folder('p', { 'README.md': 'x', 'docs/Guide.md': 'y' });
+    await setup.push(folder);
     const [other, before] = [await elsewhere(), await ids()];
     await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
-    expect((await desk.push(folder, '--dry-run')).out).toContain(
+    expect((await setup.push(folder, '--dry-run')).out).toContain(
       'Readme.md: would be renamed in the Cloud, from README.md',
     );
-    expect((await desk.run('status', folder)).out).toContain('Readme.md');
-    expect((await desk.push(folder)).out).toContain('sent 1 file');
+    expect((await setup.run('status', folder)).out).toContain('Readme.md');
+    expect((await setup.push(folder)).out).toContain('sent 1 file');
     expect([await cloud(), await ids()]).toEqual([['/p/Readme.md', '/p/docs/Guide.md'], before]);
-    expect(await desk.scene.list('/p')).toEqual(['/p/Readme.md', '/p/docs']);
-    expect((await desk.pull(other, '--dry-run')).out).toContain('README.md: would be renamed to Readme.md');
-    await desk.pull(other);
+    expect(await setup.fixture.list('/p')).toEqual(['/p/Readme.md', '/p/docs']);
+    expect((await setup.pull(other, '--dry-run')).out).toContain('README.md: would be renamed to Readme.md');
+    await setup.pull(other);
     expect(await paths(other)).toEqual(['Readme.md', 'docs/Guide.md']);
     for (const each of [folder, other])
-      expect((await desk.push(each)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
+      expect((await setup.push(each)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
   });
 
   it('of a folder reaches the Cloud with all that is in it, and every other folder, where what is left out stays', async () => {
-    const folder = await desk.folder('p', { '.gitignore': '*.log\n', 'Lib/A.js': 'a', 'Lib/Sub/b.js': 'b' });
-    await desk.push(folder);
-    await desk.scene.ok('mkdir', { path: '/p/Lib/Empty' });
+    const folder = await setup.folder('p', { '.gitignore': '*.log\n', 'Lib/A.js': 'a', 'Lib/Sub/b.js': 'b' });
+    await setup.push(folder);
+    await setup.fixture.ok('mkdir', { path: '/p/Lib/Empty' });
     const other = await elsewhere();
     await writeFile(join(other, 'Lib/own.log'), 'log');
     await rename(join(folder, 'Lib'), join(folder, 'lib'));
     await put(folder, { 'lib/A.js': 'changed, too', 'lib/new.js': 'n' });
-    await desk.push(folder);
+    await setup.push(folder);
     const now = ['/p/.gitignore', '/p/lib/A.js', '/p/lib/Sub/b.js', '/p/lib/new.js'];
     expect(await cloud()).toEqual(now);
-    expect(await desk.scene.list('/p', true)).toEqual([
+    expect(await setup.fixture.list('/p', true)).toEqual([
       ...['/p/.gitignore', '/p/lib', '/p/lib/A.js', '/p/lib/Empty', '/p/lib/Sub', '/p/lib/Sub/b.js'],
       '/p/lib/new.js',
     ]);
-    await desk.pull(other);
+    await setup.pull(other);
     expect(await paths(other)).toEqual([
       '.gitignore',
       'Lib/own.log',
@@ -68,37 +68,37 @@ describe('a rename by case alone [FILE-32]', () => {
       'lib/Sub/b.js',
       'lib/new.js',
     ]);
-    for (const each of [folder, other]) expect((await desk.push(each)).out).toContain('sent 0 files');
+    for (const each of [folder, other]) expect((await setup.push(each)).out).toContain('sent 0 files');
     expect(await cloud()).toEqual(now);
   });
 
   it('is no reason to rename anything where a folder was never the same as the Cloud', async () => {
-    const folder = await desk.folder('p', { 'README.md': 'x' });
-    await desk.push(folder);
-    const other = await desk.folder('b/p', { 'readme.md': 'x' });
+    const folder = await setup.folder('p', { 'README.md': 'x' });
+    await setup.push(folder);
+    const other = await setup.folder('b/p', { 'readme.md': 'x' });
     for (let n = 0; n < 2; n += 1) {
-      await desk.push(other);
-      await desk.pull(other);
+      await setup.push(other);
+      await setup.pull(other);
     }
     expect([await cloud(), await paths(other)]).toEqual([['/p/README.md'], ['readme.md']]);
-    await desk.scene.ok('mv', { from: '/p/README.md', to: '/p/ReadMe.md' });
-    await desk.pull(other);
+    await setup.fixture.ok('mv', { from: '/p/README.md', to: '/p/ReadMe.md' });
+    await setup.pull(other);
     expect(await paths(other)).toEqual(['ReadMe.md']);
   });
 
   it('on both sides is told as a conflict until a person decides, and overwrites nothing', async () => {
-    const folder = await desk.folder('p', { 'README.md': 'x' });
-    await desk.push(folder);
+    const folder = await setup.folder('p', { 'README.md': 'x' });
+    await setup.push(folder);
     const other = await elsewhere();
     await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
     await rename(join(other, 'README.md'), join(other, 'readme.MD'));
-    await desk.push(folder);
+    await setup.push(folder);
     for (let n = 0; n < 2; n += 1) {
       for (const run of [
-        desk.pull(other),
-        desk.push(other),
-        desk.pull(other, '--dry-run'),
-        desk.push(other, '--dry-run'),
+        setup.pull(other),
+        setup.push(other),
+        setup.pull(other, '--dry-run'),
+        setup.push(other, '--dry-run'),
       ])
         expect(await run).toMatchObject({
           code: 8,
@@ -106,110 +106,110 @@ describe('a rename by case alone [FILE-32]', () => {
             'readme.MD: was renamed here, and in the Cloud to Readme.md',
           ) as string,
         });
-      expect((await desk.run('status', other)).out).toContain(
+      expect((await setup.run('status', other)).out).toContain(
         'was renamed here, and in the Cloud to Readme.md',
       );
       expect([await paths(other), await cloud()]).toEqual([['readme.MD'], ['/p/Readme.md']]);
     }
-    await desk.push(other, '--force');
+    await setup.push(other, '--force');
     expect(await cloud()).toEqual(['/p/readme.MD']);
-    expect((await desk.pull(other)).code).toBe(0);
-    expect((await desk.pull(folder)).out).toContain('received 1 file (0 B), 0 unchanged');
+    expect((await setup.pull(other)).code).toBe(0);
+    expect((await setup.pull(folder)).out).toContain('received 1 file (0 B), 0 unchanged');
     expect(await paths(folder)).toEqual(['readme.MD']);
   });
 
   it('on both sides is decided by a forced pull, too', async () => {
-    const folder = await desk.folder('p', { 'README.md': 'x' });
-    await desk.push(folder);
+    const folder = await setup.folder('p', { 'README.md': 'x' });
+    await setup.push(folder);
     const other = await elsewhere();
     await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
     await rename(join(other, 'README.md'), join(other, 'readme.MD'));
-    await desk.push(folder);
-    expect((await desk.push(other)).code).toBe(8);
-    await desk.pull(other, '--force');
+    await setup.push(folder);
+    expect((await setup.push(other)).code).toBe(8);
+    await setup.pull(other, '--force');
     expect(await paths(other)).toEqual(['Readme.md']);
-    expect((await desk.push(other)).out).toBe('sent 0 files (0 B), 1 unchanged.\n');
+    expect((await setup.push(other)).out).toBe('sent 0 files (0 B), 1 unchanged.\n');
   });
 
   it('that a kill keeps from being remembered is told where another one follows', async () => {
-    const folder = await desk.folder('p', { 'README.md': 'x' });
-    await desk.push(folder);
+    const folder = await setup.folder('p', { 'README.md': 'x' });
+    await setup.push(folder);
     const other = await elsewhere();
     /** As if the process had been killed before it saved what it had done. */
     const killed = async (work: () => Promise<Ran>) => {
-      await cp(desk.home, `${desk.home}-before`, { recursive: true });
+      await cp(setup.home, `${setup.home}-before`, { recursive: true });
       expect((await work()).code).toBe(0);
-      await rm(desk.home, { recursive: true });
-      await rename(`${desk.home}-before`, desk.home);
+      await rm(setup.home, { recursive: true });
+      await rename(`${setup.home}-before`, setup.home);
     };
     await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
-    await killed(() => desk.push(folder));
-    await killed(() => desk.pull(other));
+    await killed(() => setup.push(folder));
+    await killed(() => setup.pull(other));
     expect([await cloud(), await paths(other)]).toEqual([['/p/Readme.md'], ['Readme.md']]);
     await rename(join(folder, 'Readme.md'), join(folder, 'readme.MD'));
-    const pushed = await desk.push(folder);
+    const pushed = await setup.push(folder);
     expect([pushed.code, pushed.out]).toEqual([8, expect.stringContaining('in the Cloud to Readme.md')]);
-    expect((await desk.push(folder, '--force')).code).toBe(0);
-    const pulled = await desk.pull(other);
+    expect((await setup.push(folder, '--force')).code).toBe(0);
+    const pulled = await setup.pull(other);
     expect([pulled.code, pulled.out]).toEqual([8, expect.stringContaining('in the Cloud to readme.MD')]);
-    expect((await desk.pull(other, '--force')).code).toBe(0);
+    expect((await setup.pull(other, '--force')).code).toBe(0);
     expect([await cloud(), await paths(other)]).toEqual([['/p/readme.MD'], ['readme.MD']]);
   });
 
   it('in the Cloud is still taken over after the text was sent by the old name', async () => {
-    const folder = await desk.folder('p', { 'README.md': 'x' });
-    await desk.push(folder);
-    await desk.scene.ok('mv', { from: '/p/README.md', to: '/p/Readme.md' });
+    const folder = await setup.folder('p', { 'README.md': 'x' });
+    await setup.push(folder);
+    await setup.fixture.ok('mv', { from: '/p/README.md', to: '/p/Readme.md' });
     await put(folder, { 'README.md': 'newer' });
-    await desk.push(folder);
-    expect((await desk.run('status', folder)).out).toContain('README.md (renamed)');
-    await desk.pull(folder);
+    await setup.push(folder);
+    expect((await setup.run('status', folder)).out).toContain('README.md (renamed)');
+    await setup.pull(folder);
     expect(await disk(folder)).toEqual({ 'Readme.md': Buffer.from('newer').toString('hex') });
   });
 
   it('of a file that the Cloud has changed since is no conflict', async () => {
-    const folder = await desk.folder('p', { 'README.md': 'x' });
-    await desk.push(folder);
-    await desk.scene.raw('PUT', '/contents/p/readme.md', {}, 'newer');
+    const folder = await setup.folder('p', { 'README.md': 'x' });
+    await setup.push(folder);
+    await setup.fixture.raw('PUT', '/contents/p/readme.md', {}, 'newer');
     await rename(join(folder, 'README.md'), join(folder, 'Readme.md'));
-    expect((await desk.push(folder)).code).toBe(0);
-    expect(await desk.cloud()).toEqual({ '/p/Readme.md': 'newer' });
-    expect((await desk.pull(folder)).code).toBe(0);
+    expect((await setup.push(folder)).code).toBe(0);
+    expect(await setup.cloud()).toEqual({ '/p/Readme.md': 'newer' });
+    expect((await setup.pull(folder)).code).toBe(0);
     expect(await disk(folder)).toEqual({ 'Readme.md': Buffer.from('newer').toString('hex') });
   });
 });
 
 describe('folders that differ by case [FILE-31]', () => {
-  let shared: ToolsScene;
-  let desk: SyncDesk;
-  beforeAll(async () => void (shared = await ToolsScene.start()));
+  let shared: ToolsFixture;
+  let setup: SyncFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start()));
   afterAll(() => shared.close());
-  beforeEach(async () => void (desk = await SyncDesk.start(shared)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
+  afterEach(() => setup.close());
 
   const contents = { 'Lib/a.js': 'a', 'lib/b.js': 'b', 'LIB/deep/C.js': 'c', 'lib/Deep/d.js': 'd' };
 
   it('are kept, each file with its own path, in the Cloud and in every other folder', async () => {
-    const folder = await desk.folder('p', contents);
-    expect((await desk.push(folder)).code).toBe(0);
+    const folder = await setup.folder('p', contents);
+    expect((await setup.push(folder)).code).toBe(0);
     const there = Object.fromEntries(Object.entries(contents).map(([path, text]) => [`/p/${path}`, text]));
-    expect(await desk.cloud()).toEqual(there);
-    const other = join(desk.directory, 'other', 'p');
-    await desk.pull(other);
+    expect(await setup.cloud()).toEqual(there);
+    const other = join(setup.directory, 'other', 'p');
+    await setup.pull(other);
     expect(await disk(other)).toEqual(await disk(folder));
-    for (const each of [folder, other]) expect((await desk.push(each)).out).toContain('sent 0 files');
+    for (const each of [folder, other]) expect((await setup.push(each)).out).toContain('sent 0 files');
     await rm(join(folder, 'Lib'), { recursive: true });
-    await desk.push(folder, '--delete');
-    expect(Object.keys(await desk.cloud())).not.toContain('/p/Lib/a.js');
+    await setup.push(folder, '--delete');
+    expect(Object.keys(await setup.cloud())).not.toContain('/p/Lib/a.js');
   });
 
   it('keep a file that the Cloud makes or moves in the one that it names', async () => {
-    const folder = await desk.folder('p', contents);
-    await desk.push(folder);
-    await desk.scene.ok('write', { path: '/p/lib/w.js', content: 'w' });
-    await desk.scene.ok('mv', { from: '/p/Lib/a.js', to: '/p/lib/a2.js' });
-    await desk.scene.ok('write', { path: '/p/lIb/x.js', content: 'x' });
-    expect(Object.keys(await desk.cloud()).sort()).toEqual([
+    const folder = await setup.folder('p', contents);
+    await setup.push(folder);
+    await setup.fixture.ok('write', { path: '/p/lib/w.js', content: 'w' });
+    await setup.fixture.ok('mv', { from: '/p/Lib/a.js', to: '/p/lib/a2.js' });
+    await setup.fixture.ok('write', { path: '/p/lIb/x.js', content: 'x' });
+    expect(Object.keys(await setup.cloud()).sort()).toEqual([
       ...[
         '/p/LIB/deep/C.js',
         '/p/Lib/x.js',
@@ -219,38 +219,38 @@ describe('folders that differ by case [FILE-31]', () => {
         '/p/lib/w.js',
       ],
     ]);
-    await desk.pull(folder);
+    await setup.pull(folder);
     expect(Object.keys(await disk(folder))).toEqual(expect.arrayContaining(['lib/a2.js', 'lib/w.js']));
   });
 
   it('and a file are told by both names, and neither is sent [FILE-33]', async () => {
-    const folder = await desk.folder('p', { Q: 'file', 'q/in.ts': 'in', 'r.ts': 'r', R: 'file' });
+    const folder = await setup.folder('p', { Q: 'file', 'q/in.ts': 'in', 'r.ts': 'r', R: 'file' });
     await mkdir(join(folder, 'r'));
-    const { code, out } = await desk.push(folder);
-    expect([code, await desk.cloud()]).toEqual([8, { '/p/r.ts': 'r', '/p/R': 'file' }]);
+    const { code, out } = await setup.push(folder);
+    expect([code, await setup.cloud()]).toEqual([8, { '/p/r.ts': 'r', '/p/R': 'file' }]);
     expect(out).toContain('  Q: differs from the folder q only by case');
     expect(out).toContain('  q/: differs from the file Q only by case');
   });
 
   it('by Unicode form alone are told to be one in the Cloud', async () => {
     const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301'];
-    const folder = await desk.folder('p', { [`${composed}/a.ts`]: 'a', [`${decomposed}/b.ts`]: 'b' });
-    const { code, out } = await desk.push(folder);
+    const folder = await setup.folder('p', { [`${composed}/a.ts`]: 'a', [`${decomposed}/b.ts`]: 'b' });
+    const { code, out } = await setup.push(folder);
     expect([code, out]).toEqual([
       0,
       expect.stringContaining('is the same folder in the Cloud as another one of this name'),
     ]);
-    expect(Object.keys(await desk.cloud()).sort()).toEqual([`/p/${composed}/a.ts`, `/p/${composed}/b.ts`]);
-    expect((await desk.pull(folder, '--force')).out).toBe('received 0 files (0 B), 2 unchanged.\n');
+    expect(Object.keys(await setup.cloud()).sort()).toEqual([`/p/${composed}/a.ts`, `/p/${composed}/b.ts`]);
+    expect((await setup.pull(folder, '--force')).out).toBe('received 0 files (0 B), 2 unchanged.\n');
   });
 
   it('that have a file of one name leave those out, name both, and send the others', async () => {
-    const folder = await desk.folder('p', { ...contents, 'lib/A.js': 'twin' });
-    const { code, out } = await desk.push(folder);
+    const folder = await setup.folder('p', { ...contents, 'lib/A.js': 'twin' });
+    const { code, out } = await setup.push(folder);
     expect(code).toBe(8);
     expect(out).toContain('  Lib/a.js: differs from lib/A.js only by case');
     expect(out).toContain('  lib/A.js: differs from Lib/a.js only by case');
-    expect(Object.keys(await desk.cloud()).sort()).toEqual([
+    expect(Object.keys(await setup.cloud()).sort()).toEqual([
       '/p/LIB/deep/C.js',
       '/p/lib/Deep/d.js',
       '/p/lib/b.js',
@@ -258,15 +258,15 @@ describe('folders that differ by case [FILE-31]', () => {
   });
 
   it('are one where this client’s folder is spelt otherwise than the Cloud’s', async () => {
-    const folder = await desk.folder('p', { 'Src/a.ts': 'a' });
-    await desk.push(folder);
-    const other = await desk.folder('b/p', { 'src/a.ts': 'a' });
-    await desk.push(other);
+    const folder = await setup.folder('p', { 'Src/a.ts': 'a' });
+    await setup.push(folder);
+    const other = await setup.folder('b/p', { 'src/a.ts': 'a' });
+    await setup.push(other);
     await put(other, { 'src/new.ts': 'n' });
-    await desk.push(other);
-    expect(Object.keys(await desk.cloud()).sort()).toEqual(['/p/Src/a.ts', '/p/Src/new.ts']);
+    await setup.push(other);
+    expect(Object.keys(await setup.cloud()).sort()).toEqual(['/p/Src/a.ts', '/p/Src/new.ts']);
     await mkdir(join(folder, 'Src/more'));
-    await desk.pull(folder);
+    await setup.pull(folder);
     expect(Object.keys(await disk(folder)).sort()).toEqual(['Src/a.ts', 'Src/new.ts']);
   });
 });

@@ -2,8 +2,8 @@ import { isWellFormedJson } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { execFileSync } from 'node:child_process';
 import { createdResult, failedResult } from '../support/fake-client.js';
-import { DOC, patchCall, replaceTwo } from '../support/patch-desk.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { DOC, patchCall, replaceTwo } from '../support/patch-fixture.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 const HALF = '\ud83d';
@@ -18,15 +18,15 @@ function expectStrict(...texts: string[]): void {
 
 describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
   const server = oneServer();
-  let scene: RelayScene;
-  beforeEach(async () => void (scene = await RelayScene.on(server(), await server().register())));
-  afterEach(() => scene.close());
+  let fixture: RelayFixture;
+  beforeEach(async () => void (fixture = await RelayFixture.on(server(), await server().register())));
+  afterEach(() => fixture.close());
 
   /** The answer as it came over the wire. */
   const raw = async (method: string, path: string, body?: unknown): Promise<string> => {
     const response = await fetch(`${server().url}/api/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${scene.user.token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${fixture.user.token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     return response.text();
@@ -40,8 +40,8 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
   it.each(['neutral', 'openai', 'openai-responses', 'anthropic', 'gemini'])(
     'that tells a result with half a character, in the format %s',
     async (resultFormat) => {
-      const client = await scene.client();
-      const { turnId } = (await scene.post([createCall('c')])).body.result;
+      const client = await fixture.client();
+      const { turnId } = (await fixture.post([createCall('c')])).body.result;
       const call = await client.delivery();
       const message = `cut ${HALF}`;
       expect(await client.report(call, { result: { ...createdResult(call), message } })).toEqual({
@@ -51,7 +51,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
         ok: true,
         duplicate: true,
       });
-      const text = await raw('GET', `${scene.base}/${turnId}?waitMs=0&resultFormat=${resultFormat}`);
+      const text = await raw('GET', `${fixture.base}/${turnId}?waitMs=0&resultFormat=${resultFormat}`);
       expectStrict(text);
       expect(text).toContain('cut \ufffd');
       expect(text).not.toContain('ud83d');
@@ -59,38 +59,38 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
   );
 
   it('that tells a large result with half a character, which is passed on as it is stored', async () => {
-    const client = await scene.client();
-    const { turnId } = (await scene.post([createCall('c')])).body.result;
+    const client = await fixture.client();
+    const { turnId } = (await fixture.post([createCall('c')])).body.result;
     const call = await client.delivery();
     const message = `${'x'.repeat(500_000)}${HALF}`;
     await client.report(call, { result: { ...createdResult(call), message } });
-    expectStrict(await raw('GET', `${scene.base}/${turnId}`));
+    expectStrict(await raw('GET', `${fixture.base}/${turnId}`));
   });
 
   it('that tells what was posted as a result', async () => {
-    const { turnId } = (await scene.post([createCall('c')])).body.result;
+    const { turnId } = (await fixture.post([createCall('c')])).body.result;
     const failed = {
       ...failedResult({ arguments: { path: 'c.txt' } }, 'WriteFailed'),
       message: `no ${HALF}`,
     };
     expectStrict(
-      await raw('POST', `${scene.base}/${turnId}/results`, {
+      await raw('POST', `${fixture.base}/${turnId}/results`, {
         results: [{ toolCallId: 'c', result: failed }],
       }),
     );
-    expect((await scene.calls(turnId)).c).toMatchObject({ error: { message: 'no \ufffd' } });
+    expect((await fixture.calls(turnId)).c).toMatchObject({ error: { message: 'no \ufffd' } });
   });
 
   it('that tells why a person has denied a call', async () => {
-    const client = await scene.client();
-    const { turnId } = (await scene.post([createCall('c')])).body.result;
+    const client = await fixture.client();
+    const { turnId } = (await fixture.post([createCall('c')])).body.result;
     const approval = { decision: 'deny', by: 'ada', at: '2025-06-01T12:00:00Z', note: `no ${HALF}` };
     const call = await client.delivery();
     await client.status(call, 'awaiting_approval', HALF);
     await client.report(call, { result: null, approval });
-    expectStrict(await raw('GET', `${scene.base}/${turnId}`));
-    expectStrict(await raw('GET', `/workspaces/${scene.workspaceId}/audit`));
-    expect((await scene.calls(turnId)).c).toMatchObject({
+    expectStrict(await raw('GET', `${fixture.base}/${turnId}`));
+    expectStrict(await raw('GET', `/workspaces/${fixture.workspaceId}/audit`));
+    expect((await fixture.calls(turnId)).c).toMatchObject({
       status: 'denied',
       error: { message: 'no \ufffd' },
     });
@@ -112,7 +112,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
       },
       { functionCall: { id: 'd', name: 'workspace_create_file', args } },
     ];
-    const text = await raw('POST', scene.base, { toolCalls: calls, waitMs: 0 });
+    const text = await raw('POST', fixture.base, { toolCalls: calls, waitMs: 0 });
     expectStrict(text);
     const { toolResults } = (JSON.parse(text) as { result: { toolResults: unknown[] } }).result;
     expect(toolResults).toHaveLength(4);
@@ -125,17 +125,17 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
       });
     }
     const direct = { tool: 'workspace_create_file', args };
-    expectStrict(await raw('POST', `/workspaces/${scene.workspaceId}/tools`, direct));
+    expectStrict(await raw('POST', `/workspaces/${fixture.workspaceId}/tools`, direct));
   });
 
   it('a fault that shows lines of a file cuts no character in half', async () => {
     const text = `${'😀'.repeat(1500)}\n`;
     const write = { toolCallId: 'w', name: 'write', arguments: { path: DOC, content: text } };
-    await scene.post([write], { waitMs: 5_000 });
+    await fixture.post([write], { waitMs: 5_000 });
     for (const shift of ['', 'x']) {
       const long = `${shift}${'😀'.repeat(500)}`;
       const change = replaceTwo({ startLine: 1, endLine: 1, expectedOriginalLines: [long] });
-      const answer = await raw('POST', scene.base, {
+      const answer = await raw('POST', fixture.base, {
         toolCalls: [
           patchCall([{ sha: sha256(text), changes: [change] }]),
           { ...patchCall([{ changes: [{ ...change, operation: long, [long]: 1 }] }]), toolCallId: 'p2' },
@@ -151,7 +151,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
   });
 
   it('an answer over the relay is one, too', async () => {
-    const client = await scene.client();
+    const client = await fixture.client();
     const ack = await client.send('tool:status', { [HALF]: 1, turnId: HALF });
     expect(ack).toMatchObject({ ok: false });
     expect(isWellFormedJson(ack)).toBe(true);

@@ -6,7 +6,7 @@ import { loopTurn } from '../../src/common/loop-turn.js';
 import { INSPECT_PATCHES } from '../../src/patches/patch-jobs.js';
 import { type Stores, storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 import type { TestUser } from '../support/server.js';
 
 const STEP_MS = 6;
@@ -37,24 +37,24 @@ const most = (turns: Map<number, number>): number => Math.max(...turns.values())
 const total = (turns: Map<number, number>): number => [...turns.values()].reduce((sum, n) => sum + n, 0);
 
 describe('work that one user asks for in one moment', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let stores: Stores;
   let fileId: string;
   let home: string;
   let bytes: Buffer;
   beforeAll(async () => {
-    scene = await RelayScene.start();
-    stores = storesOf(scene.server.app);
-    home = `/workspaces/${scene.workspaceId}`;
+    fixture = await RelayFixture.start();
+    stores = storesOf(fixture.server.app);
+    home = `/workspaces/${fixture.workspaceId}`;
     bytes = Buffer.from('one\ntwo\n');
-    await scene.user.post(`${home}/tools`, {
+    await fixture.user.post(`${home}/tools`, {
       tool: 'write',
       args: { path: '/a.txt', content: bytes.toString() },
     });
-    const { body } = await scene.user.get<{ files: { fileId: string }[] }>(`${home}/files`);
+    const { body } = await fixture.user.get<{ files: { fileId: string }[] }>(`${home}/files`);
     fileId = body.files[0]!.fileId;
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
   afterEach(() => jest.restoreAllMocks());
 
   const LISTS: [string, keyof Stores, string, () => string][] = [
@@ -67,16 +67,16 @@ describe('work that one user asks for in one moment', () => {
   ];
   it.each(LISTS)('is done in slices of time: %s', async (_, store, method, path) => {
     const turns = slowed(stores[store], method as never);
-    await Promise.all(many(30, () => scene.user.get(`${home}${path()}`)));
+    await Promise.all(many(30, () => fixture.user.get(`${home}${path()}`)));
     expect(total(turns)).toBeGreaterThanOrEqual(30);
     expect(most(turns)).toBeLessThanOrEqual(MOST_STEPS);
   });
 
   it('is done in slices of time: journals that several clients resume with', async () => {
     const clients = await Promise.all(
-      many(5, (n) => FakeClient.connect(scene.clientOptions({ clientId: `resumes-${n}` }))),
+      many(5, (n) => FakeClient.connect(fixture.clientOptions({ clientId: `resumes-${n}` }))),
     );
-    scene.clients.push(...clients);
+    fixture.clients.push(...clients);
     const turns = slowed(stores.turns, 'ofCall');
     const entries = () =>
       many(10, () => ({ turnId: 't', callId: randomUUID(), attempt: 1, state: 'running' as const }));
@@ -87,7 +87,7 @@ describe('work that one user asks for in one moment', () => {
   });
 
   it('is done in slices of time: small events of a client beyond the first of a burst', async () => {
-    const client = await scene.client({ clientId: 'bursts' });
+    const client = await fixture.client({ clientId: 'bursts' });
     const turns = slowed(stores.turns, 'ofCall');
     const status = { turnId: 't', attempt: 1, status: 'running' };
     await Promise.all(many(150, () => client.send('tool:status', { ...status, callId: randomUUID() })));
@@ -106,7 +106,7 @@ describe('work that one user asks for in one moment', () => {
       name: 'workspace_write_patch',
       arguments: { files },
     }));
-    const { body } = await scene.post(calls);
+    const { body } = await fixture.post(calls);
     expect(body.result.toolResults.map(({ error }) => error?.code)).toEqual(many(40, () => 'LINES_MISMATCH'));
     expect(total(turns)).toBe(40);
     // The first eight calls of a turn stand in no line.
@@ -117,7 +117,7 @@ describe('work that one user asks for in one moment', () => {
     const turns = slowed(Tool.prototype, 'argumentFaults');
     const names = ['read', 'ls', 'grep', 'edit', 'workspace_create_file'];
     const calls = many(50, (n) => ({ toolCallId: `f${n}`, name: names[n % 5], arguments: { none: n } }));
-    const { body } = await scene.post(calls);
+    const { body } = await fixture.post(calls);
     expect(body.result.toolResults.map(({ error }) => error?.code)).toEqual(
       many(50, () => 'INVALID_ARGUMENTS'),
     );
@@ -136,7 +136,7 @@ describe('work that one user asks for in one moment', () => {
         result: null,
         approval: { ...approval, rejectedChangeIds: ids },
       };
-      const answer = await scene.postResults(call!.turnId, [result]);
+      const answer = await fixture.postResults(call!.turnId, [result]);
       expect([answer.status, Object.keys((answer.body as { fields?: object }).fields ?? {})]).toEqual([
         400,
         [expect.stringContaining('rejectedChangeIds')],
@@ -151,12 +151,12 @@ describe('work that one user asks for in one moment', () => {
       name: 'workspace_create_file',
       arguments: args(n),
     }));
-    const { body } = await scene.post(calls);
+    const { body } = await fixture.post(calls);
     return calls.map(({ toolCallId }) => ({ toolCallId, turnId: body.result.turnId }));
   }
 
   it('does not hold up another: a push is answered while most of 200 open requests are not', async () => {
-    const other: TestUser = await scene.server.register();
+    const other: TestUser = await fixture.server.register();
     const { id } = await other.createWorkspace();
     const content = Buffer.from('x');
     const blob = sha256(content);
@@ -164,7 +164,7 @@ describe('work that one user asks for in one moment', () => {
     const turns = slowed(stores.files, 'below');
     let open = 200;
     const requests = many(open, (n) =>
-      scene.user.get(`${home}/contents/none-${n}.txt`).finally(() => (open -= 1)),
+      fixture.user.get(`${home}/contents/none-${n}.txt`).finally(() => (open -= 1)),
     );
     while (total(turns) < 5) await new Promise((resolve) => setTimeout(resolve, 1));
     const files = many(100, (n) => ({ path: `pushed/${n}.txt`, sha256: blob, baseSha256: null }));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { admin } from '../support/admin.js';
 import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
-import type { RelayScene } from '../support/relay-scene.js';
+import type { RelayFixture } from '../support/relay-fixture.js';
 import { containing, killedImport, lookAt, serverOn, trailerOf } from '../support/transfers.js';
 import { usedWorkspace } from '../support/used-workspace.js';
 
@@ -14,7 +14,7 @@ describeOnMongo('patchbay-admin export and import of a MongoDB', () => {
   let data: string;
   let file: string;
   let database: ReturnType<typeof aDatabaseOn>;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let before: Record<string, unknown>;
   const path = (name: string): string => join(directory, name);
   const inDirectory = (...args: string[]) => admin(args, { PATCHBAY_DATA_DIR: data });
@@ -25,9 +25,9 @@ describeOnMongo('patchbay-admin export and import of a MongoDB', () => {
     [data, file] = [path('data'), path('embedded.ndjson')];
     database = aDatabaseOn(MONGO_SERVER!);
     const server = await serverOn(data, null);
-    scene = await usedWorkspace(server);
+    fixture = await usedWorkspace(server);
     await server.close();
-    before = await lookAt(scene, data, null);
+    before = await lookAt(fixture, data, null);
     await inDirectory('export', file);
   });
   afterAll(async () => {
@@ -72,7 +72,7 @@ describeOnMongo('patchbay-admin export and import of a MongoDB', () => {
     });
     expect(await inDatabase('export', path('mongo.ndjson'))).toMatchObject({ code: 0 });
     expect((await trailerOf(path('mongo.ndjson'))).kinds).toEqual((await trailerOf(file)).kinds);
-    expect(await lookAt(scene, path('nothing'), database.uri)).toEqual(before);
+    expect(await lookAt(fixture, path('nothing'), database.uri)).toEqual(before);
 
     await inDatabase('export', path('used.ndjson'));
     const back = path('back');
@@ -82,7 +82,7 @@ describeOnMongo('patchbay-admin export and import of a MongoDB', () => {
     expect((await trailerOf(path('back.ndjson'))).kinds).toEqual(
       (await trailerOf(path('used.ndjson'))).kinds,
     );
-    expect(await lookAt(scene, back, null)).toEqual(before);
+    expect(await lookAt(fixture, back, null)).toEqual(before);
   });
 
   it('imports into no database that holds something, and shows no password', async () => {

@@ -6,7 +6,7 @@ import Libsql from 'libsql';
 import { admin, ADMIN, type Ended, openAdmin } from '../support/admin.js';
 import { describeEmbedded } from '../support/backend.js';
 import { TestProcess } from '../support/processes.js';
-import type { RelayScene } from '../support/relay-scene.js';
+import type { RelayFixture } from '../support/relay-fixture.js';
 import type { TestServer } from '../support/server.js';
 import { containing, killedImport, lookAt, serverOn, trailerOf } from '../support/transfers.js';
 import { usedWorkspace } from '../support/used-workspace.js';
@@ -18,7 +18,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
   let data: string;
   let file: string;
   let server: TestServer;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let exported: Ended;
   const path = (name: string): string => join(directory, name);
   const run = (...args: string[]) => admin(args, { PATCHBAY_DATA_DIR: data });
@@ -28,7 +28,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     directory = await mkdtemp(join(tmpdir(), 'patchbay-transfer-'));
     [data, file] = [path('data'), path('export.ndjson')];
     server = await serverOn(data, null);
-    scene = await usedWorkspace(server);
+    fixture = await usedWorkspace(server);
     exported = await run('export', file);
     lines = (await readFile(file, 'utf8')).split(/(?<=\n)/);
   });
@@ -66,18 +66,18 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect((await run('export', path('again.ndjson'), '--data-dir', copy)).code).toBe(0);
     expect((await trailerOf(path('again.ndjson'))).kinds).toEqual((await trailerOf(file)).kinds);
     await server.close();
-    const before = await lookAt(scene, data, null);
+    const before = await lookAt(fixture, data, null);
     expect(Object.keys(before).length).toBeGreaterThan(100);
-    expect(await lookAt(scene, copy, null)).toEqual(before);
+    expect(await lookAt(fixture, copy, null)).toEqual(before);
     server = await serverOn(data, null);
-    scene = scene.movedTo(server);
+    fixture = fixture.movedTo(server);
   });
 
   it('takes the state of one moment while a server writes', async () => {
     let isOver = false;
     const writes = (async () => {
       for (let n = 0; !isOver; n += 1)
-        await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+        await fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, {
           ...{ tool: 'write', args: { path: `busy/${n}.txt`, content: 'x'.repeat(10_000) } },
         });
     })();
@@ -253,9 +253,9 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
   });
 
   it('needs no more memory for more bytes', async () => {
-    const base = `/workspaces/${scene.workspaceId}`;
+    const base = `/workspaces/${fixture.workspaceId}`;
     for (let n = 0; n < 30; n += 1)
-      await scene.user.post(`${base}/tools`, {
+      await fixture.user.post(`${base}/tools`, {
         ...{ tool: 'write', args: { path: `large/${n}.txt`, content: `${n}`.repeat(3_000_000) } },
       });
     const large = path('large.ndjson');

@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
-import type { Sending } from '../../src/common/http/once-over.js';
+import type { ResponseHandle } from '../../src/common/http/response-closed.js';
 import { AnswersInFlight } from '../../src/limits/answers-in-flight.js';
 import { OpenTurns } from '../../src/turns/engine/open-turns.js';
-import { ask, asker, decided, deliveredAs, standing, write } from '../support/approval-desk.js';
+import { ask, asker, decided, deliveredAs, standing, write } from '../support/approval-fixture.js';
 import { createdResult } from '../support/fake-client.js';
-import { createCall } from '../support/relay-scene.js';
+import { createCall } from '../support/relay-fixture.js';
 import { readTrail } from '../support/invariants.js';
-import { RelayScene } from '../support/relay-scene.js';
+import { RelayFixture } from '../support/relay-fixture.js';
 
 const CALL_BYTES = 2_000;
 const TURN_BYTES = 5_000;
@@ -16,9 +16,9 @@ const ANSWER_BYTES = 250_000;
 const readCall = (toolCallId: string, path: string) => ({ toolCallId, name: 'read', arguments: { path } });
 
 describe('what a turn takes up', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
-    scene = await RelayScene.start({
+    fixture = await RelayFixture.start({
       ...{ maxResultBytes: CALL_BYTES, maxTurnResultBytes: TURN_BYTES },
       ...{
         maxOpenTurns: 20,
@@ -30,17 +30,19 @@ describe('what a turn takes up', () => {
       },
     });
     const put = (path: string, bytes: number) =>
-      scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+      fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, {
         tool: 'write',
         args: { path, content: { text: 'x'.repeat(bytes) } },
       });
     await put('/small', 1_500);
     await put('/large', 3_000);
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   it('has a budget for the result of a call: what is over it fails, says how to ask for less, and leaves the others alone [TURN-12]', async () => {
-    const { body } = await scene.post([readCall('a', '/small'), readCall('b', '/large')], { waitMs: 5_000 });
+    const { body } = await fixture.post([readCall('a', '/small'), readCall('b', '/large')], {
+      waitMs: 5_000,
+    });
     expect(body.result.toolResults).toMatchObject([
       { status: 'succeeded', error: null },
       {
@@ -48,7 +50,7 @@ describe('what a turn takes up', () => {
         error: { code: 'TOO_LARGE', message: expect.stringContaining('ask for less') as string },
       },
     ]);
-    const direct = await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, {
+    const direct = await fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, {
       ...{ tool: 'read', args: { path: '/large' } },
     });
     expect(direct).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });
@@ -56,10 +58,10 @@ describe('what a turn takes up', () => {
 
   it('has a budget for all results of a turn: what is beyond fails the same way [TURN-12]', async () => {
     const calls = ['a', 'b', 'c', 'd', 'e'].map((id) => readCall(id, '/small'));
-    const { body } = await scene.post(calls, { waitMs: 5_000 });
+    const { body } = await fixture.post(calls, { waitMs: 5_000 });
     const codes = body.result.toolResults.map(({ error }) => error?.code ?? null);
     expect(codes).toEqual([null, null, null, 'TOO_LARGE', 'TOO_LARGE']);
-    const again = await scene.get(body.result.turnId);
+    const again = await fixture.get(body.result.turnId);
     expect(again.body.result.toolResults).toEqual(body.result.toolResults);
   });
 
@@ -67,7 +69,7 @@ describe('what a turn takes up', () => {
     const wrong = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`unknown${n}`, n]));
     const faulty = ['f', 'g'].map((id) => ({ ...createCall(id), arguments: wrong }));
     const calls = [...faulty, readCall('a', '/small'), readCall('b', '/small')];
-    const { toolResults } = (await scene.post(calls, { waitMs: 5_000 })).body.result;
+    const { toolResults } = (await fixture.post(calls, { waitMs: 5_000 })).body.result;
     const sizes = toolResults.map(({ error, result }) => JSON.stringify(error?.details ?? result).length);
     expect(sizes[0]! + sizes[1]! + 2 * sizes[2]!).toBeGreaterThan(TURN_BYTES);
     expect(toolResults.map(({ status, error }) => [status, error?.code])).toEqual([
@@ -83,18 +85,18 @@ describe('what a turn takes up', () => {
   });
 
   it('ends the call of a client whose result is over the budget, and keeps in the trail what it said [TURN-12]', async () => {
-    const client = await scene.client();
-    const { body } = await scene.post([createCall('a')]);
+    const client = await fixture.client();
+    const { body } = await fixture.post([createCall('a')]);
     const call = await client.delivery();
     const message = 'm'.repeat(CALL_BYTES);
     expect(await client.report(call, { result: { ...createdResult(call), message } })).toMatchObject({
       ok: true,
     });
-    const [ended] = (await scene.get(body.result.turnId, 1_000)).body.result.toolResults;
+    const [ended] = (await fixture.get(body.result.turnId, 1_000)).body.result.toolResults;
     expect(ended).toMatchObject({ status: 'failed', result: null, error: { code: 'TOO_LARGE' } });
     const events = await readTrail(
-      scene.user,
-      scene.workspaceId,
+      fixture.user,
+      fixture.workspaceId,
       '&errorCode=TOO_LARGE&event=Tool.CreateFile.ResultReceived',
     );
     expect(events).toMatchObject([
@@ -104,9 +106,9 @@ describe('what a turn takes up', () => {
   });
 
   it('has room for what a person edits of its server calls: an edit beyond decides nothing [TURN-12]', async () => {
-    await ask(scene, ['write']);
-    const client = await asker(scene);
-    const { turnId } = (await scene.post(['a', 'b', 'c'].map((id) => write(id, `/${id}`)))).body.result;
+    await ask(fixture, ['write']);
+    const client = await asker(fixture);
+    const { turnId } = (await fixture.post(['a', 'b', 'c'].map((id) => write(id, `/${id}`)))).body.result;
     await client.delivery(3);
     const edit = (id: string, bytes: number) => {
       const editedArguments = { path: `/${id}`, content: { text: 'x'.repeat(bytes) } };
@@ -114,20 +116,20 @@ describe('what a turn takes up', () => {
     };
     expect(await edit('c', 3_000)).toEqual({ ok: true });
     const { callId } = deliveredAs(client, 'c');
-    expect(JSON.stringify(scene.server.app.get(OpenTurns).ofCall(callId))).not.toContain('xxx');
+    expect(JSON.stringify(fixture.server.app.get(OpenTurns).ofCall(callId))).not.toContain('xxx');
     expect(await edit('b', 2_000)).toMatchObject({
       ...{ ok: false, error: { code: 'TOO_LARGE', message: expect.stringContaining('deny it') as string } },
     });
     await client.report(deliveredAs(client, 'b'), decided('deny'));
     await client.report(deliveredAs(client, 'a'), decided('allow'));
-    expect(await standing(scene, turnId, 5_000)).toEqual(['a succeeded', 'b denied', 'c succeeded']);
+    expect(await standing(fixture, turnId, 5_000)).toEqual(['a succeeded', 'b denied', 'c succeeded']);
     client.close();
-    await ask(scene, []);
+    await ask(fixture, []);
   });
 
   it('refuses a user more open turns or calls than theirs, however many come at once, and says whose limit it is [TURN-10]', async () => {
-    await scene.newSession('away');
-    const many = await Promise.all(Array.from({ length: 20 }, () => scene.post([createCall('c')])));
+    await fixture.newSession('away');
+    const many = await Promise.all(Array.from({ length: 20 }, () => fixture.post([createCall('c')])));
     const refused = many.filter(({ status }) => status === 429);
     expect(refused.length).toBe(17);
     expect(refused[0]).toMatchObject({
@@ -135,67 +137,67 @@ describe('what a turn takes up', () => {
     });
     expect(refused[0]!.headers.get('retry-after')).toBe('5');
     const taken = many.filter(({ status }) => status === 202).map(({ body }) => body.result.turnId);
-    await scene.cancel(taken[0]!);
+    await fixture.cancel(taken[0]!);
     const large = Array.from({ length: 11 }, (_, n) => createCall(`c${n}`));
-    expect(await scene.post(large)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    await scene.cancel(taken[1]!);
-    expect((await scene.post(large)).status).toBe(202);
-    await scene.cancel(taken[2]!);
+    expect(await fixture.post(large)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    await fixture.cancel(taken[1]!);
+    expect((await fixture.post(large)).status).toBe(202);
+    await fixture.cancel(taken[2]!);
   });
 
   it('lets so many requests of a user wait, and no more [TURN-13]', async () => {
-    await scene.newSession('away');
-    const { turnId } = (await scene.post([createCall('c')])).body.result;
+    await fixture.newSession('away');
+    const { turnId } = (await fixture.post([createCall('c')])).body.result;
     // Those that only look may have come first.
-    const wait = async (): ReturnType<typeof scene.get> => {
-      const answer = await scene.get(turnId, 20_000);
+    const wait = async (): ReturnType<typeof fixture.get> => {
+      const answer = await fixture.get(turnId, 20_000);
       return answer.status === 429 ? wait() : answer;
     };
     const waiting = [wait(), wait()];
-    let refused = await scene.get(turnId, 1);
-    while (refused.status !== 429) refused = await scene.get(turnId, 1);
+    let refused = await fixture.get(turnId, 1);
+    while (refused.status !== 429) refused = await fixture.get(turnId, 1);
     expect(refused).toMatchObject({ body: { code: 'RATE_LIMITED' } });
-    expect((await scene.get(turnId)).status).toBe(202);
-    await scene.cancel(turnId);
+    expect((await fixture.get(turnId)).status).toBe(202);
+    await fixture.cancel(turnId);
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
-    for (let times = 0; times < 3; times += 1) expect((await scene.get('none', 1)).status).toBe(404);
+    for (let times = 0; times < 3; times += 1) expect((await fixture.get('none', 1)).status).toBe(404);
   });
 
   it('is open for as long as it says and no longer: those that have ended leave their room [TURN-10]', async () => {
     for (let times = 0; times < 4; times += 1) {
-      const posted = await scene.post([createCall('c')]);
+      const posted = await fixture.post([createCall('c')]);
       expect(posted.status).toBe(202);
-      await scene.cancel(posted.body.result.turnId);
+      await fixture.cancel(posted.body.result.turnId);
     }
   });
 
   it('counts large arguments of an open turn where it is answered, until nobody reads that or they are not in it [TURN-13]', async () => {
-    await scene.newSession('away');
+    await fixture.newSession('away');
     const call = { ...createCall('c'), arguments: { path: 'a.txt', content: 'x'.repeat(100_000) } };
-    const { turnId } = (await scene.post([call])).body.result;
-    const answers = scene.server.app.get(AnswersInFlight);
-    const held = { userId: scene.user.id, sessionId: 's', turnId: 't' };
+    const { turnId } = (await fixture.post([call])).body.result;
+    const answers = fixture.server.app.get(AnswersInFlight);
+    const held = { userId: fixture.user.id, sessionId: 's', turnId: 't' };
     const sending = Object.assign(new EventEmitter(), { closed: false, req: { socket: new Socket() } });
-    answers.take(held, ANSWER_BYTES - 50_000, sending as unknown as Sending);
-    expect(await scene.get(turnId)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+    answers.take(held, ANSWER_BYTES - 50_000, sending as unknown as ResponseHandle);
+    expect(await fixture.get(turnId)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
     sending.emit('close');
-    expect((await scene.get(turnId)).status).toBe(202);
-    await scene.cancel(turnId);
-    answers.take(held, ANSWER_BYTES - 50_000, sending as unknown as Sending);
-    expect((await scene.get(turnId)).status).toBe(200);
+    expect((await fixture.get(turnId)).status).toBe(202);
+    await fixture.cancel(turnId);
+    answers.take(held, ANSWER_BYTES - 50_000, sending as unknown as ResponseHandle);
+    expect((await fixture.get(turnId)).status).toBe(200);
     sending.emit('close');
   });
 
   it('counts what a direct call of a client’s tool is answered with, too, and says where it is [TURN-13]', async () => {
-    await scene.newSession('here');
-    const client = await scene.client({ clientId: 'here' });
-    const answers = scene.server.app.get(AnswersInFlight);
+    await fixture.newSession('here');
+    const client = await fixture.client({ clientId: 'here' });
+    const answers = fixture.server.app.get(AnswersInFlight);
     const sending = Object.assign(new EventEmitter(), { closed: false, req: { socket: new Socket() } });
-    const held = { userId: scene.user.id, sessionId: 's', turnId: 't' };
-    answers.take(held, ANSWER_BYTES - 10, sending as unknown as Sending);
+    const held = { userId: fixture.user.id, sessionId: 's', turnId: 't' };
+    answers.take(held, ANSWER_BYTES - 10, sending as unknown as ResponseHandle);
     const { name: tool, arguments: args } = createCall('c');
-    const { sessionId } = scene.session;
-    const answer = scene.user.post<{ error: string }>(`/workspaces/${scene.workspaceId}/tools`, {
+    const { sessionId } = fixture.session;
+    const answer = fixture.user.post<{ error: string }>(`/workspaces/${fixture.workspaceId}/tools`, {
       ...{ tool, args, sessionId },
     });
     const call = await client.delivery();
@@ -203,7 +205,7 @@ describe('what a turn takes up', () => {
     expect(await answer).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
     expect((await answer).body.error).toContain(`turn ${call.turnId} of session ${sessionId}`);
     sending.emit('close');
-    expect((await scene.get(call.turnId)).body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
+    expect((await fixture.get(call.turnId)).body.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
     client.close();
   });
 });

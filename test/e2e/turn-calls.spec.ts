@@ -1,16 +1,16 @@
-import { createCall, type RelayScene } from '../support/relay-scene.js';
-import { TurnDesk } from '../support/turn-desk.js';
+import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { TurnFixture } from '../support/turn-fixture.js';
 
 describe('a posted turn', () => {
-  const desk = new TurnDesk();
-  let scene: RelayScene;
-  beforeAll(() => desk.start());
-  beforeEach(async () => void (scene = await desk.open()));
-  afterEach(() => scene.close());
-  afterAll(() => desk.close());
+  const setup = new TurnFixture();
+  let fixture: RelayFixture;
+  beforeAll(() => setup.start());
+  beforeEach(async () => void (fixture = await setup.open()));
+  afterEach(() => fixture.close());
+  afterAll(() => setup.close());
 
   it('takes calls in our own form, OpenAI’s and Anthropic’s, and keeps their order [TURN-1] [TURN-5]', async () => {
-    const { status, body } = await scene.post([
+    const { status, body } = await fixture.post([
       { toolCallId: 'ours', name: 'workspace_create_file', arguments: { path: 'a', content: '1' } },
       {
         id: 'openai',
@@ -31,7 +31,7 @@ describe('a posted turn', () => {
     const { kind, toolCalls, toolResults, conversationId } = body.result;
     expect({ kind, conversationId }).toEqual({
       kind: 'client_tool_continuation',
-      conversationId: scene.session.conversationId,
+      conversationId: fixture.session.conversationId,
     });
     expect(toolResults).toEqual([]);
     expect(toolCalls.map((call) => [call.toolCallId, call.arguments])).toEqual([
@@ -53,7 +53,7 @@ describe('a posted turn', () => {
   });
 
   it('fails a call alone whose tool is unknown, and says which tools there are [TURN-2]', async () => {
-    const { status, body } = await scene.post([
+    const { status, body } = await fixture.post([
       createCall('good'),
       { toolCallId: 'bad', name: 'workspace_make_file', arguments: {} },
     ]);
@@ -73,7 +73,7 @@ describe('a posted turn', () => {
       tools: expect.arrayContaining(['workspace_create_file']) as string[],
     });
     expect(failed!.error!.message).toContain('workspace_create_file');
-    expect(await scene.steps('bad')).toEqual(['Rejected']);
+    expect(await fixture.steps('bad')).toEqual(['Rejected']);
   });
 
   it.each([
@@ -117,7 +117,7 @@ describe('a posted turn', () => {
       '/path',
     ],
   ])('fails a call alone whose arguments %s, so that a model can mend it [TURN-2]', async (_, call, path) => {
-    const { status, body } = await scene.post([call]);
+    const { status, body } = await fixture.post([call]);
     expect(status).toBe(200);
     expect(body.result).toMatchObject({ kind: 'final', status: 'completed', toolCalls: [] });
     const [failed] = body.result.toolResults;
@@ -133,7 +133,7 @@ describe('a posted turn', () => {
 
   it('does not let arguments reach a prototype', async () => {
     const text = '{"path":"a","content":"","__proto__":{"polluted":true}}';
-    const { body } = await scene.post([
+    const { body } = await fixture.post([
       { id: 'c', type: 'function', function: { name: 'workspace_create_file', arguments: text } },
     ]);
     expect(body.result.toolResults).toMatchObject([{ error: { code: 'INVALID_ARGUMENTS' } }]);
@@ -142,16 +142,16 @@ describe('a posted turn', () => {
 
   it('does not take calls whose arguments are as large as the body allows for anything else than what they are', async () => {
     const content = 'ä€😀\u0000\n'.repeat(10_000);
-    const { body } = await scene.post([createCall('c', 'big.txt', content)]);
+    const { body } = await fixture.post([createCall('c', 'big.txt', content)]);
     expect(body.result.toolCalls[0]!.arguments).toEqual({ path: 'big.txt', content });
   });
 
   it('is shown as it stands, however large it is and whoever asked for it before', async () => {
     const large = { ...createCall('large'), arguments: { path: 'a', content: 'x'.repeat(100_000) } };
-    const { turnId } = (await scene.post([large, createCall('other')])).body.result;
-    expect((await scene.get(turnId)).body.result.toolCalls).toHaveLength(2);
-    await scene.cancel(turnId, 'other');
-    expect((await scene.get(turnId)).body.result.toolResults).toMatchObject([{ toolCallId: 'other' }]);
-    await scene.cancel(turnId);
+    const { turnId } = (await fixture.post([large, createCall('other')])).body.result;
+    expect((await fixture.get(turnId)).body.result.toolCalls).toHaveLength(2);
+    await fixture.cancel(turnId, 'other');
+    expect((await fixture.get(turnId)).body.result.toolResults).toMatchObject([{ toolCallId: 'other' }]);
+    await fixture.cancel(turnId);
   });
 });

@@ -2,26 +2,26 @@ import { jest } from '@jest/globals';
 import { DomainError } from '../../src/common/domain-error.js';
 import { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
-import { patchCall } from '../support/patch-desk.js';
+import { patchCall } from '../support/patch-fixture.js';
 import { storesOf } from '../contract/backends.js';
 import { hold } from '../support/hold.js';
-import { createCall, type RelayScene } from '../support/relay-scene.js';
-import { TurnDesk } from '../support/turn-desk.js';
+import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { TurnFixture } from '../support/turn-fixture.js';
 
 describe('a turn that was not stored', () => {
-  const desk = new TurnDesk();
-  let scene: RelayScene;
+  const setup = new TurnFixture();
+  let fixture: RelayFixture;
   let turns: TurnStore;
   beforeAll(async () => {
-    await desk.start();
-    turns = desk.server.app.get(TurnStore, { strict: false });
+    await setup.start();
+    turns = setup.server.app.get(TurnStore, { strict: false });
   });
-  beforeEach(async () => void (scene = await desk.open()));
+  beforeEach(async () => void (fixture = await setup.open()));
   afterEach(async () => {
     jest.restoreAllMocks();
-    await scene.close();
+    await fixture.close();
   });
-  afterAll(() => desk.close());
+  afterAll(() => setup.close());
 
   /** Both of two turns are built before the first of them is stored. */
   function meetAtTheStore(): void {
@@ -38,25 +38,25 @@ describe('a turn that was not stored', () => {
 
   /** The client's window takes so many calls as if there had never been others. */
   async function expectRoomFor(calls: number): Promise<void> {
-    const client = scene.clients[0]!;
+    const client = fixture.clients[0]!;
     const ids = Array.from({ length: calls }, (_, at) => `next-${at}`);
-    const { body } = await scene.post(ids.map((id) => createCall(id)));
+    const { body } = await fixture.post(ids.map((id) => createCall(id)));
     await client.delivery(calls);
-    await scene.cancel(body.result.turnId);
+    await fixture.cancel(body.result.turnId);
   }
 
   it('because the store refused it leaves the places of its calls to others', async () => {
-    await scene.client({ maxInFlight: 2 });
+    await fixture.client({ maxInFlight: 2 });
     jest.spyOn(turns, 'insert').mockRejectedValueOnce(new DomainError('UNAVAILABLE', 'The disk is full.'));
-    const refused = await scene.post([createCall('c'), createCall('d')]);
+    const refused = await fixture.post([createCall('c'), createCall('d')]);
     expect(refused).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE' } });
     await expectRoomFor(2);
   });
 
   it('because the same one was faster leaves the places of its calls to others', async () => {
-    const client = await scene.client({ maxInFlight: 2 });
+    const client = await fixture.client({ maxInFlight: 2 });
     meetAtTheStore();
-    const posted = [1, 2].map(() => scene.post([createCall('c')], { turnId: 't' }));
+    const posted = [1, 2].map(() => fixture.post([createCall('c')], { turnId: 't' }));
     const callIds = (await Promise.all(posted)).map(({ body }) => body.result.toolCalls[0]!.callId);
     expect(callIds[1]).toBe(callIds[0]);
     await client.report(await client.delivery());
@@ -65,28 +65,28 @@ describe('a turn that was not stored', () => {
   });
 
   it('is stored no sooner than the batches that its calls refer to', async () => {
-    const slow = hold(storesOf(desk.server.app).patches, 'insert');
+    const slow = hold(storesOf(setup.server.app).patches, 'insert');
     const insert = jest.spyOn(turns, 'insert');
-    const posted = scene.post([patchCall()], { turnId: 't' });
+    const posted = fixture.post([patchCall()], { turnId: 't' });
     await slow.reached;
     // Long enough to be stored, if it did not wait.
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(insert).not.toHaveBeenCalled();
     slow.release();
     expect((await posted).status).toBe(202);
-    await scene.cancel('t');
+    await fixture.cancel('t');
   });
 
   it('because the same one was faster leaves no batch behind', async () => {
-    const patches = desk.server.app.get(PatchStore, { strict: false });
+    const patches = setup.server.app.get(PatchStore, { strict: false });
     const built = jest.spyOn(patches, 'insert');
     meetAtTheStore();
-    await Promise.all([1, 2].map(() => scene.post([patchCall()], { turnId: 't' })));
-    const { batchId } = (await turns.find({ ...scene.session, turnId: 't' }))!.calls[0]!;
+    await Promise.all([1, 2].map(() => fixture.post([patchCall()], { turnId: 't' })));
+    const { batchId } = (await turns.find({ ...fixture.session, turnId: 't' }))!.calls[0]!;
     const batches = built.mock.calls.map(([record]) => record.batch.batchId!);
     expect(batches).toHaveLength(2);
-    const kept = await Promise.all(batches.map((id) => patches.byId(scene.workspaceId, id)));
+    const kept = await Promise.all(batches.map((id) => patches.byId(fixture.workspaceId, id)));
     expect(kept.flatMap((record) => record?.batchId ?? [])).toEqual([batchId]);
-    await scene.cancel('t');
+    await fixture.cancel('t');
   });
 });

@@ -1,18 +1,18 @@
-import { createCall, type RelayScene } from '../support/relay-scene.js';
-import { TurnDesk } from '../support/turn-desk.js';
+import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { TurnFixture } from '../support/turn-fixture.js';
 
 describe('a posted turn', () => {
-  const desk = new TurnDesk();
-  const { postAs } = desk;
-  let scene: RelayScene;
-  beforeAll(() => desk.start());
-  beforeEach(async () => void (scene = await desk.open()));
-  afterEach(() => scene.close());
-  afterAll(() => desk.close());
+  const setup = new TurnFixture();
+  const { postAs } = setup;
+  let fixture: RelayFixture;
+  beforeAll(() => setup.start());
+  beforeEach(async () => void (fixture = await setup.open()));
+  afterEach(() => fixture.close());
+  afterAll(() => setup.close());
 
   it('is the same turn when it comes again under its turnId, whatever the order of keys, form or waitMs [TURN-3]', async () => {
-    const first = await scene.post([createCall('c', 'a', 'b')], { turnId: 't' });
-    const again = await scene.post(
+    const first = await fixture.post([createCall('c', 'a', 'b')], { turnId: 't' });
+    const again = await fixture.post(
       [
         {
           id: 'c',
@@ -23,15 +23,15 @@ describe('a posted turn', () => {
       { turnId: 't', timeouts: {}, waitMs: 1 },
     );
     expect(again).toMatchObject({ status: 202, body: first.body });
-    expect(await scene.steps('c')).toEqual(['Accepted']);
+    expect(await fixture.steps('c')).toEqual(['Accepted']);
   });
 
   it.each([
     ['other calls', { toolCalls: [createCall('other')] }],
     ['other timeouts', { timeouts: { deliveryMs: 5 } }],
   ])('is a conflict when it comes again under its turnId with %s [TURN-3]', async (_, change) => {
-    await scene.post([createCall('c')], { turnId: 't' });
-    const again = await desk.user.post(scene.base, {
+    await fixture.post([createCall('c')], { turnId: 't' });
+    const again = await setup.user.post(fixture.base, {
       toolCalls: [createCall('c')],
       turnId: 't',
       waitMs: 0,
@@ -41,9 +41,9 @@ describe('a posted turn', () => {
   });
 
   it('is another turn under the same turnId in another session', async () => {
-    const first = (await scene.post([createCall('c')], { turnId: 't' })).body.result;
-    await scene.newSession();
-    const second = (await scene.post([createCall('c')], { turnId: 't' })).body.result;
+    const first = (await fixture.post([createCall('c')], { turnId: 't' })).body.result;
+    await fixture.newSession();
+    const second = (await fixture.post([createCall('c')], { turnId: 't' })).body.result;
     expect(second.toolCalls[0]!.callId).not.toBe(first.toolCalls[0]!.callId);
   });
 
@@ -51,13 +51,13 @@ describe('a posted turn', () => {
     const first = await postAs('k', [createCall('c')]);
     expect((await postAs('k', [createCall('c')])).body).toEqual(first.body);
     expect(await postAs('k', [createCall('d')])).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    await scene.newSession();
+    await fixture.newSession();
     expect(await postAs('k', [createCall('c')])).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
   it('is a conflict where key and turnId point to different turns [TURN-3]', async () => {
     const first = (await postAs('k', [createCall('c')], { turnId: 'a' })).body.result;
-    await scene.post([createCall('c')], { turnId: 'b' });
+    await fixture.post([createCall('c')], { turnId: 'b' });
     const conflict = { status: 409, body: { code: 'CONFLICT' } };
     expect(await postAs('k', [createCall('c')], { turnId: 'b' })).toMatchObject(conflict);
     expect(await postAs('k', [createCall('c')], { turnId: 'new' })).toMatchObject(conflict);
@@ -66,7 +66,7 @@ describe('a posted turn', () => {
   });
 
   it('is taken once when it is posted many times at once', async () => {
-    const client = await scene.client();
+    const client = await fixture.client();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => postAs('k', [createCall('c')], { turnId: 't' })),
     );
@@ -75,8 +75,8 @@ describe('a posted turn', () => {
     await client.report(await client.delivery());
     expect(client.calls).toHaveLength(1);
     // The window is whole again: as many calls as it holds can go out.
-    const { body } = await scene.post(['1', '2', '3', '4', '5'].map((id) => createCall(id)));
+    const { body } = await fixture.post(['1', '2', '3', '4', '5'].map((id) => createCall(id)));
     await client.delivery(6);
-    await scene.cancel(body.result.turnId);
+    await fixture.cancel(body.result.turnId);
   });
 });

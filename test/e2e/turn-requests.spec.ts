@@ -1,14 +1,14 @@
-import { createCall, type RelayScene } from '../support/relay-scene.js';
-import { MAX_WAIT_MS, TurnDesk } from '../support/turn-desk.js';
+import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { MAX_WAIT_MS, TurnFixture } from '../support/turn-fixture.js';
 
 describe('a posted turn', () => {
-  const desk = new TurnDesk();
-  const { postAs } = desk;
-  let scene: RelayScene;
-  beforeAll(() => desk.start());
-  beforeEach(async () => void (scene = await desk.open()));
-  afterEach(() => scene.close());
-  afterAll(() => desk.close());
+  const setup = new TurnFixture();
+  const { postAs } = setup;
+  let fixture: RelayFixture;
+  beforeAll(() => setup.start());
+  beforeEach(async () => void (fixture = await setup.open()));
+  afterEach(() => fixture.close());
+  afterAll(() => setup.close());
 
   const refusal = (fields: Record<string, string>) => ({
     status: 400,
@@ -79,29 +79,29 @@ describe('a posted turn', () => {
       { 'timeouts.patienceMs': 'is not a known property' },
     ],
   ])('is refused with %s [REQ-6] [TURN-1]', async (_, body, fields) => {
-    expect(await desk.user.post(scene.base, { waitMs: 0, ...body })).toMatchObject(refusal(fields));
+    expect(await setup.user.post(fixture.base, { waitMs: 0, ...body })).toMatchObject(refusal(fields));
   });
 
   it.each(['', 'a b', 'a/b', 'ä', 'x'.repeat(129), 7, '.', '..'])(
     'is refused with the turnId %j',
     async (turnId) => {
-      expect(await scene.post([createCall('c')], { turnId })).toMatchObject(
+      expect(await fixture.post([createCall('c')], { turnId })).toMatchObject(
         refusal({ turnId: 'must be 1 to 128 of A-Z a-z 0-9 . _ : - and not "." or ".."' }),
       );
     },
   );
 
   it.each(['a', 'A.z_0:9-', 'x'.repeat(128)])('takes the turnId %j', async (turnId) => {
-    expect((await scene.post([createCall('c')], { turnId })).body.result.turnId).toBe(turnId);
+    expect((await fixture.post([createCall('c')], { turnId })).body.result.turnId).toBe(turnId);
   });
 
   it('takes absent and null for the same', async () => {
     const request = { turnId: null, waitMs: 0, timeouts: { deliveryMs: null }, toolCalls: [createCall('c')] };
-    expect((await desk.user.post(scene.base, request)).status).toBe(202);
+    expect((await setup.user.post(fixture.base, request)).status).toBe(202);
   });
 
   it('is told all of its faults at once, whatever their kind [REQ-1]', async () => {
-    const { status, body } = await scene.post([{}, { toolCallId: 'c', name: 'x' }, 5], {
+    const { status, body } = await fixture.post([{}, { toolCallId: 'c', name: 'x' }, 5], {
       turnId: 'a b',
       mode: 1,
       waitMs: -1,

@@ -1,11 +1,11 @@
 import { readdir, rm } from 'node:fs/promises';
-import { onOneServer, onServersInTurn } from '../support/fault-scene.js';
+import { onOneServer, onServersInTurn } from '../support/fault-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 import.meta.jest.setTimeout(90_000);
 
 const onServer = onOneServer();
-const inScene = onServersInTurn();
+const inFixture = onServersInTurn();
 /** It keeps an unacknowledged call for a client that left for 0.3 s. */
 const onImpatientServer = onOneServer({ graceMs: 300 });
 
@@ -26,35 +26,35 @@ describe('A client that is killed', () => {
   it.concurrent.each(STEPS)(
     '%s executes the call once and reports it once',
     async (_moment, pauseAt, attempts) => {
-      await onServer(async (scene) => {
-        const editor = await scene.editor();
-        const client = await scene.connect(editor, { pauseAt });
-        await scene.post('t1');
+      await onServer(async (fixture) => {
+        const editor = await fixture.editor();
+        const client = await fixture.connect(editor, { pauseAt });
+        await fixture.post('t1');
         await client.says('paused');
         await client.kill();
-        expect((await scene.get('t1')).status).toBe(202);
-        await scene.connect(editor);
-        await scene.expectOnce('t1', editor);
-        expect(await scene.attempts('t1')).toEqual(attempts);
+        expect((await fixture.get('t1')).status).toBe(202);
+        await fixture.connect(editor);
+        await fixture.expectOnce('t1', editor);
+        expect(await fixture.attempts('t1')).toEqual(attempts);
       })();
     },
   );
 
   it.concurrent(
     'between its log line and its result says it twice rather than never, and has done it once',
-    onServer(async (scene) => {
-      const editor = await scene.editor();
-      const client = await scene.connect(editor, { pauseAt: 'before:finished' });
-      await scene.post('t1');
+    onServer(async (fixture) => {
+      const editor = await fixture.editor();
+      const client = await fixture.connect(editor, { pauseAt: 'before:finished' });
+      await fixture.post('t1');
       await client.says('paused');
       await client.kill();
-      const next = await scene.connect(editor);
-      expect(await scene.get('t1', 20_000)).toMatchObject({ status: 200 });
+      const next = await fixture.connect(editor);
+      expect(await fixture.get('t1', 20_000)).toMatchObject({ status: 200 });
       const [callId] = client.executed;
       expect(callId).toBeDefined();
       expect(next.executed).toEqual([callId]);
       expect([client.placed, next.placed]).toEqual([1, 0]);
-      expect((await scene.steps('t1')).filter((step) => step === 'ResultReceived')).toHaveLength(1);
+      expect((await fixture.steps('t1')).filter((step) => step === 'ResultReceived')).toHaveLength(1);
     }),
   );
 
@@ -62,22 +62,22 @@ describe('A client that is killed', () => {
     ['before the file is in its place, writes nothing', 'before:place', false],
     ['once the file is in its place, reports and uploads it', 'after:place', true],
   ])('and whose call is cancelled meanwhile: %s', async (_moment, pauseAt, isWritten) => {
-    await onServer(async (scene) => {
-      const editor = await scene.editor();
-      const client = await scene.connect(editor, { pauseAt });
-      await scene.post('t1');
+    await onServer(async (fixture) => {
+      const editor = await fixture.editor();
+      const client = await fixture.connect(editor, { pauseAt });
+      await fixture.post('t1');
       await client.says('paused');
       await client.kill();
-      expect((await scene.cancel('t1')).status).toBe(200);
-      await scene.connect(editor);
+      expect((await fixture.cancel('t1')).status).toBe(200);
+      await fixture.connect(editor);
       if (isWritten)
-        await waitFor(async () => (await scene.steps('t1')).includes('LateResult'), 'the late result');
-      expect(await scene.fileOf(editor, 't1')).toBe(isWritten ? 't1\n' : null);
+        await waitFor(async () => (await fixture.steps('t1')).includes('LateResult'), 'the late result');
+      expect(await fixture.fileOf(editor, 't1')).toBe(isWritten ? 't1\n' : null);
       expect(await readdir(editor.root)).toEqual(isWritten ? ['t1.txt'] : []);
-      const late = (await scene.trail('t1')).filter(({ name }) => name === 'Tool.CreateFile.LateResult');
+      const late = (await fixture.trail('t1')).filter(({ name }) => name === 'Tool.CreateFile.LateResult');
       expect(late.map(({ fields }) => fields.success)).toEqual(isWritten ? [true] : []);
       const read = { tool: 'read', args: { path: '/project/t1.txt' } };
-      const { status } = await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, read);
+      const { status } = await fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, read);
       expect(status).toBe(isWritten ? 200 : 404);
     })();
   });
@@ -89,77 +89,77 @@ describe('A client that is killed', () => {
   ])(
     '%s, and comes back without its journal, does not know the outcome, and is not sent the call again [RELAY-4]',
     async (_moment, pauseAt, left) => {
-      await onServer(async (scene) => {
-        const editor = await scene.editor();
+      await onServer(async (fixture) => {
+        const editor = await fixture.editor();
         editor.clientId = 'lost-its-home';
-        const client = await scene.connect(editor, { pauseAt });
-        await scene.post('t1');
+        const client = await fixture.connect(editor, { pauseAt });
+        await fixture.post('t1');
         await client.says('paused');
-        await scene.reaches('t1', 'running');
+        await fixture.reaches('t1', 'running');
         await client.kill();
         await rm(editor.home, { recursive: true });
-        const next = await scene.connect({ ...editor, sameProject: true });
-        const { status, body } = await scene.get('t1', 20_000);
+        const next = await fixture.connect({ ...editor, sameProject: true });
+        const { status, body } = await fixture.get('t1', 20_000);
         expect({ status, ended: body.result.toolResults }).toMatchObject({
           status: 200,
           ended: [{ status: 'failed', result: null, error: { code: 'OUTCOME_UNKNOWN' } }],
         });
         // It works on, and has taken what comes after; the call was not among that.
-        await scene.post('t2', 20_000);
+        await fixture.post('t2', 20_000);
         expect(next.executed).toHaveLength(1);
-        expect(await scene.attempts('t1')).toEqual([1]);
-        expect(await scene.fileOf(editor, 't1')).toBe(left);
-        expect(await scene.fileOf(editor, 't2')).toBe('t2\n');
+        expect(await fixture.attempts('t1')).toEqual([1]);
+        expect(await fixture.fileOf(editor, 't1')).toBe(left);
+        expect(await fixture.fileOf(editor, 't2')).toBe('t2\n');
       })();
     },
   );
 
   it.concurrent(
     'before it has seen the call leaves it to another client of its user',
-    onImpatientServer(async (scene) => {
-      const [first, second] = [await scene.editor('first'), await scene.editor('second')];
-      const client = await scene.connect(first);
+    onImpatientServer(async (fixture) => {
+      const [first, second] = [await fixture.editor('first'), await fixture.editor('second')];
+      const client = await fixture.connect(first);
       client.signal('SIGSTOP');
-      await scene.post('t1');
-      await scene.reaches('t1', 'forwarded');
-      await scene.connect(second);
+      await fixture.post('t1');
+      await fixture.reaches('t1', 'forwarded');
+      await fixture.connect(second);
       await client.kill();
-      await scene.expectOnce('t1', second);
-      expect(await scene.attempts('t1')).toEqual([1, 2]);
+      await fixture.expectOnce('t1', second);
+      expect(await fixture.attempts('t1')).toEqual([1, 2]);
     }),
   );
 
   it.concurrent(
     'with a call in hand is waited for, whoever else is there',
-    onImpatientServer(async (scene) => {
-      const [first, second] = [await scene.editor('first'), await scene.editor('second')];
-      const client = await scene.connect(first, { pauseAt: 'after:intent' });
-      await scene.post('t1');
+    onImpatientServer(async (fixture) => {
+      const [first, second] = [await fixture.editor('first'), await fixture.editor('second')];
+      const client = await fixture.connect(first, { pauseAt: 'after:intent' });
+      await fixture.post('t1');
       await client.says('paused');
-      await scene.reaches('t1', 'running');
+      await fixture.reaches('t1', 'running');
       await client.kill();
-      await scene.connect(second);
+      await fixture.connect(second);
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      expect((await scene.get('t1')).body.result.toolCalls).toMatchObject([
+      expect((await fixture.get('t1')).body.result.toolCalls).toMatchObject([
         { status: 'running', attempt: 1 },
       ]);
-      await scene.connect(first);
-      await scene.expectOnce('t1', first);
+      await fixture.connect(first);
+      await fixture.expectOnce('t1', first);
     }),
   );
 
   it.concurrent(
     'together with the server finishes the call when both are back',
-    inScene(async (scene) => {
-      const editor = await scene.editor();
-      const client = await scene.connect(editor, { pauseAt: 'after:place' });
-      await scene.post('t1');
+    inFixture(async (fixture) => {
+      const editor = await fixture.editor();
+      const client = await fixture.connect(editor, { pauseAt: 'after:place' });
+      await fixture.post('t1');
       await client.says('paused');
-      await Promise.all([client.kill(), scene.killServer()]);
-      await scene.startServer();
-      await scene.connect(editor);
-      await scene.expectOnce('t1', editor);
-      expect(await scene.attempts('t1')).toEqual([1]);
+      await Promise.all([client.kill(), fixture.killServer()]);
+      await fixture.startServer();
+      await fixture.connect(editor);
+      await fixture.expectOnce('t1', editor);
+      expect(await fixture.attempts('t1')).toEqual([1]);
     }),
   );
 });

@@ -1,15 +1,15 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CloudFilePage, InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import type { CloudFilePage, InvokeResult, TurnResult } from '@patchbay/protocol';
 import { randomFrom } from '../contract/faults.js';
 import { newDataDirectory } from '../support/data-directory.js';
-import { type Editor, FaultScene } from '../support/fault-scene.js';
+import { type Editor, FaultFixture } from '../support/fault-fixture.js';
 import { readTrail } from '../support/invariants.js';
 import { freePort, ServerProcess } from '../support/processes.js';
 import type { Answer } from '../support/test-user.js';
 
-type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
+type TurnAnswer = Answer<InvokeResult<TurnResult>>;
 
 /** Kills of the server; `npm run crash -- --rounds 40 --seed 7` sets both. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3);
@@ -24,11 +24,11 @@ import.meta.jest.setTimeout(120_000 + ROUNDS * 15_000);
 /** Posts turns of two creates in the editor's folder and one write in the Cloud, through kills of the server. */
 class Load {
   readonly turnIds: string[] = [];
-  readonly acknowledged = new Map<string, TurnEnvelope>();
+  readonly acknowledged = new Map<string, TurnResult>();
   private isOver = false;
 
   constructor(
-    private readonly scene: FaultScene,
+    private readonly fixture: FaultFixture,
     private readonly random: () => number,
   ) {}
 
@@ -64,11 +64,11 @@ class Load {
   }
 
   private send(body: unknown): Promise<TurnAnswer> {
-    return this.scene.user.post(turnsOf(this.scene), body);
+    return this.fixture.user.post(turnsOf(this.fixture), body);
   }
 }
 
-function turnsOf({ workspaceId, session }: FaultScene): string {
+function turnsOf({ workspaceId, session }: FaultFixture): string {
   return `/workspaces/${workspaceId}/sessions/${session.sessionId}/turns`;
 }
 
@@ -86,11 +86,11 @@ function callsOf(turnId: string) {
 }
 
 /** The files that server tools have written. */
-async function cloudFiles(scene: FaultScene): Promise<CloudFilePage['files']> {
+async function cloudFiles(fixture: FaultFixture): Promise<CloudFilePage['files']> {
   const found: CloudFilePage['files'] = [];
   for (let cursor = ''; ;) {
-    const path = `/workspaces/${scene.workspaceId}/files?limit=1000${cursor}`;
-    const { body } = await scene.user.get<CloudFilePage>(path);
+    const path = `/workspaces/${fixture.workspaceId}/files?limit=1000${cursor}`;
+    const { body } = await fixture.user.get<CloudFilePage>(path);
     found.push(...body.files.filter((file) => file.path.startsWith('/cloud/')));
     if (body.nextCursor === null) return found;
     cursor = `&cursor=${body.nextCursor}`;
@@ -101,35 +101,35 @@ describe('A server that is killed again and again under load', () => {
   it(`loses nothing, does nothing twice and finishes every turn (${ROUNDS} kills, seed ${SEED})`, async () => {
     const random = randomFrom(SEED);
     const server = await ServerProcess.start(await newDataDirectory(), await freePort());
-    const scene = await FaultScene.on(server);
+    const fixture = await FaultFixture.on(server);
     try {
-      const editor = await scene.editor();
-      await scene.connect(editor);
-      const load = new Load(scene, random);
+      const editor = await fixture.editor();
+      await fixture.connect(editor);
+      const load = new Load(fixture, random);
       const running = load.run();
       for (let round = 0; round < ROUNDS; round += 1) {
         await sleep(50 + random() * 950);
-        await scene.killServer();
+        await fixture.killServer();
         if (round % 4 === 3) await editor.processes.at(-1)!.kill();
         editor.proxy.reset();
-        await scene.startServer();
-        if (round % 4 === 3) await scene.connect(editor);
+        await fixture.startServer();
+        if (round % 4 === 3) await fixture.connect(editor);
       }
       load.stop();
       await running;
-      const results = await ended(scene, load);
+      const results = await ended(fixture, load);
       await expectOnDisk(editor, load.turnIds);
-      await expectOnce(scene, editor, results);
+      await expectOnce(fixture, editor, results);
       const interrupted = [...results.values()].flat().filter(isInterrupted).length;
       process.stdout.write(
         `${ROUNDS} kills, seed ${SEED}: ${results.size} turns, ${3 * results.size} calls, ${interrupted} server calls ` +
           'interrupted and said so, nothing lost, doubled or left open\n',
       );
     } catch (error) {
-      process.stderr.write(scene.log.slice(-20_000));
+      process.stderr.write(fixture.log.slice(-20_000));
       throw error;
     } finally {
-      await scene.close().finally(() => scene.server.kill());
+      await fixture.close().finally(() => fixture.server.kill());
       await rm(server.dataDir, { recursive: true, force: true });
     }
   });
@@ -138,12 +138,12 @@ describe('A server that is killed again and again under load', () => {
    * Every turn is there and completed, with what it was answered before. Its client calls succeeded, and its server call,
    * unless that ran as the server stopped: then it says so. Gives the results by turn.
    */
-  async function ended(scene: FaultScene, load: Load) {
+  async function ended(fixture: FaultFixture, load: Load) {
     const until = Date.now() + END_MS;
-    const results = new Map<string, TurnEnvelope['toolResults']>();
+    const results = new Map<string, TurnResult['toolResults']>();
     for (const turnId of load.turnIds) {
       const left = Math.max(0, until - Date.now());
-      const { body } = await scene.get(turnId, Math.min(20_000, left));
+      const { body } = await fixture.get(turnId, Math.min(20_000, left));
       const { status, toolResults } = body.result;
       const told = toolResults.map((result) => (isInterrupted(result) ? 'interrupted' : result.status));
       expect({ turnId, status, told }).toEqual({
@@ -157,7 +157,7 @@ describe('A server that is killed again and again under load', () => {
     return results;
   }
 
-  function isInterrupted({ name, error }: TurnEnvelope['toolResults'][number]): boolean {
+  function isInterrupted({ name, error }: TurnResult['toolResults'][number]): boolean {
     return (
       name === 'write' && (error?.message.startsWith('The server stopped while this call ran.') ?? false)
     );
@@ -176,30 +176,30 @@ describe('A server that is killed again and again under load', () => {
 
   /** Each file was put in its place once, and each call has one acceptance and one end in the trail. */
   async function expectOnce(
-    scene: FaultScene,
+    fixture: FaultFixture,
     editor: Editor,
-    results: ReadonlyMap<string, TurnEnvelope['toolResults']>,
+    results: ReadonlyMap<string, TurnResult['toolResults']>,
   ): Promise<void> {
     const placed = editor.processes.reduce((sum, process) => sum + process.placed, 0);
     // A client that was killed may have had no time to say it.
     expect(placed).toBeLessThanOrEqual(2 * results.size);
     const steps = new Map<string, number>();
-    for (const { name, callId } of await readTrail(scene.user, scene.workspaceId)) {
+    for (const { name, callId } of await readTrail(fixture.user, fixture.workspaceId)) {
       const step = `${callId} ${name.split('.').at(-1)}`;
       steps.set(step, (steps.get(step) ?? 0) + 1);
     }
     for (const { callId } of [...results.values()].flat())
       for (const step of ['Accepted', 'ResultReceived'])
         expect([callId, step, steps.get(`${callId} ${step}`)]).toEqual([callId, step, 1]);
-    const written = new Map((await cloudFiles(scene)).map(({ path, fileId }) => [path, fileId]));
+    const written = new Map((await cloudFiles(fixture)).map(({ path, fileId }) => [path, fileId]));
     for (const [turnId, toolResults] of results) {
       const fileId = written.get(`/cloud/${turnId}.txt`);
       if (fileId === undefined) {
         expect([turnId, toolResults.some(isInterrupted)]).toEqual([turnId, true]);
         continue;
       }
-      const { body } = await scene.user.get<{ versions: unknown[] }>(
-        `/workspaces/${scene.workspaceId}/files/${fileId}/versions`,
+      const { body } = await fixture.user.get<{ versions: unknown[] }>(
+        `/workspaces/${fixture.workspaceId}/files/${fileId}/versions`,
       );
       expect([turnId, body.versions.length]).toEqual([turnId, 1]);
     }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import { describeEmbedded } from '../support/backend.js';
-import { FaultScene } from '../support/fault-scene.js';
+import { FaultFixture } from '../support/fault-fixture.js';
 import { freePort, ServerProcess } from '../support/processes.js';
-import { createCall, RelayScene } from '../support/relay-scene.js';
+import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { SmallDisk } from '../support/small-disk.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { describeWith } from '../support/system-commands.js';
@@ -19,7 +19,7 @@ const describeOnSmallDisk = (name: string, tests: () => void): void =>
 describeOnSmallDisk('a server whose disk is full', () => {
   let disk: SmallDisk;
   let server: TestServer;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   const log: string[] = [];
   const ready = async (): Promise<number> => (await server.get('/health/ready')).status;
 
@@ -29,10 +29,10 @@ describeOnSmallDisk('a server whose disk is full', () => {
       config: { dataDir: disk.path, logLevel: 'info' },
       logDestination: { write: (line: string) => void log.push(line) },
     });
-    scene = await RelayScene.on(server, await server.register());
+    fixture = await RelayFixture.on(server, await server.register());
   });
   afterEach(async () => {
-    await scene.close();
+    await fixture.close();
     await server.close();
     disk.unmount();
   });
@@ -40,8 +40,8 @@ describeOnSmallDisk('a server whose disk is full', () => {
   const until = (status: number): Promise<void> =>
     waitFor(async () => (await ready()) === status, `ready to be a ${status}`);
   const put = (path: string, bytes: Uint8Array) =>
-    server.request('PUT', `/workspaces/${scene.workspaceId}/contents/${path}`, bytes, {
-      authorization: `Bearer ${scene.user.token}`,
+    server.request('PUT', `/workspaces/${fixture.workspaceId}/contents/${path}`, bytes, {
+      authorization: `Bearer ${fixture.user.token}`,
       'content-type': 'application/octet-stream',
     });
 
@@ -65,7 +65,7 @@ describeOnSmallDisk('a server whose disk is full', () => {
     const refused = await put('more.bin', more);
     expect(refused).toMatchObject({ status: 503, body: UNAVAILABLE });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    const { body } = await scene.user.get<string>(`/workspaces/${scene.workspaceId}/contents/kept.bin`);
+    const { body } = await fixture.user.get<string>(`/workspaces/${fixture.workspaceId}/contents/kept.bin`);
     expect(body).toHaveLength(kept.length);
     expect(log.join('')).toContain('"code":"SQLITE_FULL"');
     disk.free();
@@ -74,8 +74,8 @@ describeOnSmallDisk('a server whose disk is full', () => {
   });
 
   it('takes an upload of a client once it can, and not before [SHARE-4]', async () => {
-    const client = await scene.client();
-    await scene.post([createCall('c1')]);
+    const client = await fixture.client();
+    await fixture.post([createCall('c1')]);
     await waitFor(() => client.calls.length === 1, 'the call');
     const call = client.calls[0]!;
     disk.fill();
@@ -95,23 +95,23 @@ describeOnSmallDisk('a client that has a result for a server whose disk is full'
   it('keeps it in its journal and brings it once there is room [SHARE-4] [RELAY-8]', async () => {
     const disk = SmallDisk.mount(48);
     const server = await ServerProcess.start(join(disk.path, 'data'), await freePort());
-    const scene = await FaultScene.on(server);
+    const fixture = await FaultFixture.on(server);
     try {
-      const editor = await scene.editor();
-      const client = await scene.connect(editor, { pauseAt: 'before:intent' });
-      await scene.post('t1');
+      const editor = await fixture.editor();
+      const client = await fixture.connect(editor, { pauseAt: 'before:intent' });
+      await fixture.post('t1');
       await client.says('paused');
       editor.proxy.hold('toServer');
       client.signal('SIGUSR2');
       await client.says('Tool.CreateFile.Executed');
       disk.fill();
       editor.proxy.reset();
-      await scene.server.says('SQLITE_FULL');
-      expect((await scene.get('t1')).body.result.toolResults).toEqual([]);
+      await fixture.server.says('SQLITE_FULL');
+      expect((await fixture.get('t1')).body.result.toolResults).toEqual([]);
       disk.free();
-      await scene.expectOnce('t1', editor);
+      await fixture.expectOnce('t1', editor);
     } finally {
-      await scene.close();
+      await fixture.close();
       await server.kill();
       disk.unmount();
     }

@@ -2,7 +2,7 @@ import type { Bus } from '../../src/events/bus.js';
 import { RedisBus } from '../../src/events/redis-bus.js';
 import { Editor } from '../support/editor.js';
 import { RedisServer } from '../support/redis-server.js';
-import { createCall, type RelayScene } from '../support/relay-scene.js';
+import { createCall, type RelayFixture } from '../support/relay-fixture.js';
 import { describeWith } from '../support/system-commands.js';
 import { TwoNodes } from '../support/two-nodes.js';
 import { waitFor } from '../support/wait-for.js';
@@ -32,9 +32,9 @@ describeWith('redis-server', 'two nodes under load whose Redis', () => {
       return bus;
     });
     await two.begin();
-    const scenes = [two.a, two.b];
+    const fixtures = [two.a, two.b];
     editors = await Promise.all(
-      scenes.map((scene, at) => Editor.open(scene, scenes, `e${at}`, () => Math.random())),
+      fixtures.map((fixture, at) => Editor.open(fixture, fixtures, `e${at}`, () => Math.random())),
     );
     await untilLinked();
   });
@@ -57,11 +57,11 @@ describeWith('redis-server', 'two nodes under load whose Redis', () => {
   async function under(fault: () => Promise<void>): Promise<{ turns: number; wrong: unknown[] }> {
     const wrong: unknown[] = [];
     let [turns, isOver] = [0, false];
-    const lane = async (scene: RelayScene): Promise<void> => {
+    const lane = async (fixture: RelayFixture): Promise<void> => {
       while (!isOver) {
         const turnId = `turn-${(turns += 1)}`;
         const calls = [createCall('c1', `${turnId}-1.txt`), createCall('c2', `${turnId}-2.txt`)];
-        const { status, body } = await scene.post(calls, { turnId, waitMs: WAIT_MS });
+        const { status, body } = await fixture.post(calls, { turnId, waitMs: WAIT_MS });
         const ends = body.result?.toolResults.map((call) => [call.status, Editor.effects.get(call.callId)]);
         const isWell =
           status === 200 &&

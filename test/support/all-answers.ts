@@ -1,8 +1,8 @@
 import type { AuditPage, CloudFilePage, CloudFileVersionPage, SessionPage } from '@patchbay/protocol';
-import type { RelayScene } from './relay-scene.js';
+import type { RelayFixture } from './relay-fixture.js';
 
 /** All that the API answers about the workspace. */
-export async function answersAbout(of: RelayScene): Promise<Record<string, unknown>> {
+export async function answersAbout(of: RelayFixture): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {};
   const { workspaceId, user } = of;
   const get = async <T>(path: string): Promise<T> => {

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { ToolResult } from '@patchbay/protocol';
-import { RelayScene } from './relay-scene.js';
+import { RelayFixture } from './relay-fixture.js';
 import { startTestServer, type TestServer } from './server.js';
 import { Terminal, type TerminalOptions } from './terminal.js';
 import { waitFor } from './wait-for.js';
@@ -10,7 +10,7 @@ import { waitFor } from './wait-for.js';
 /** Lines of one word each. */
 export const LINES = 'one\ntwo\nthree\nfour\nfive\n';
 
-export interface SceneOptions extends Omit<TerminalOptions, 'cwd'> {
+export interface FixtureOptions extends Omit<TerminalOptions, 'cwd'> {
   /** Where the client finds the server; another wire than its own. */
   url?: string;
 }
@@ -18,7 +18,7 @@ export interface SceneOptions extends Omit<TerminalOptions, 'cwd'> {
 /** A person at a terminal with `patchbay connect` in a folder `proj`, and a model whose calls they decide. */
 export class ConnectAtTerminal {
   server!: TestServer;
-  scene!: RelayScene;
+  fixture!: RelayFixture;
   terminal!: Terminal;
   private directory!: string;
   private readonly terminals: Terminal[] = [];
@@ -29,7 +29,7 @@ export class ConnectAtTerminal {
 
   /** A workspace and a folder of its own, for the next test. */
   async open(): Promise<void> {
-    this.scene = await RelayScene.on(this.server, await this.server.register());
+    this.fixture = await RelayFixture.on(this.server, await this.server.register());
     // A path as short as this wraps no line that shows it, whatever TMPDIR is.
     this.directory = await mkdtemp('/tmp/patchbay-at-terminal-');
     await mkdir(this.folder);
@@ -70,22 +70,25 @@ export class ConnectAtTerminal {
   }
 
   /** `patchbay connect` in the folder, ready for calls. */
-  async connect(flags: readonly string[] = [], { url, env, ...size }: SceneOptions = {}): Promise<Terminal> {
+  async connect(
+    flags: readonly string[] = [],
+    { url, env, ...size }: FixtureOptions = {},
+  ): Promise<Terminal> {
     this.begin(flags, { ...(url !== undefined && { url }), ...(env && { env }), ...size });
     await this.terminal.shows(/^connected$/m);
     return this.terminal;
   }
 
   /** The same, right from its start. */
-  begin(flags: readonly string[] = [], { url, env, ...size }: SceneOptions = {}): Terminal {
-    const { server, scene } = this;
+  begin(flags: readonly string[] = [], { url, env, ...size }: FixtureOptions = {}): Terminal {
+    const { server, fixture } = this;
     this.terminal = Terminal.patchbay(['connect', '--no-watch', ...flags], {
       ...size,
       cwd: this.folder,
       env: {
         PATCHBAY_URL: url ?? server.url,
-        PATCHBAY_TOKEN: scene.user.token,
-        PATCHBAY_WORKSPACE: scene.workspaceId,
+        PATCHBAY_TOKEN: fixture.user.token,
+        PATCHBAY_WORKSPACE: fixture.workspaceId,
         PATCHBAY_HOME: this.home,
         HOME: this.directory,
         TMPDIR: this.directory,
@@ -118,7 +121,7 @@ export class ConnectAtTerminal {
   }
 
   async call(name: string, args: object): Promise<string> {
-    const { body, status } = await this.scene.post([{ toolCallId: 'c1', name, arguments: args }]);
+    const { body, status } = await this.fixture.post([{ toolCallId: 'c1', name, arguments: args }]);
     if (status >= 300) throw new Error(JSON.stringify(body));
     return body.result.turnId;
   }
@@ -127,7 +130,7 @@ export class ConnectAtTerminal {
   async outcome(turnId: string): Promise<ToolResult> {
     let ended: ToolResult | undefined;
     await waitFor(async () => {
-      const { result } = (await this.scene.get(turnId, 1_000)).body;
+      const { result } = (await this.fixture.get(turnId, 1_000)).body;
       return (ended = result.toolResults[0]) !== undefined;
     }, 'the call to end');
     return ended!;

@@ -1,5 +1,5 @@
 import { type FakeClient, journalEntry } from './fake-client.js';
-import { type RelayScene } from './relay-scene.js';
+import { type RelayFixture } from './relay-fixture.js';
 
 /** A client as ours is: it executes when the server has said running, journals, reports until it is told, and moves about. */
 export class Editor {
@@ -10,19 +10,19 @@ export class Editor {
   private at = 0;
 
   private constructor(
-    private readonly scenes: readonly RelayScene[],
+    private readonly fixtures: readonly RelayFixture[],
     private readonly clientId: string,
     private readonly random: () => number,
   ) {}
 
   static async open(
-    scene: RelayScene,
-    scenes: readonly RelayScene[],
+    fixture: RelayFixture,
+    fixtures: readonly RelayFixture[],
     clientId: string,
     random: () => number,
   ): Promise<Editor> {
-    const editor = new Editor(scenes, clientId, random);
-    editor.at = scenes.indexOf(scene);
+    const editor = new Editor(fixtures, clientId, random);
+    editor.at = fixtures.indexOf(fixture);
     await editor.connect();
     return editor;
   }
@@ -39,8 +39,8 @@ export class Editor {
   }
 
   private async connect(): Promise<void> {
-    const scene = this.scenes[this.at]!;
-    const client = await scene.client({ clientId: this.clientId }, [...this.journal.values()]);
+    const fixture = this.fixtures[this.at]!;
+    const client = await fixture.client({ clientId: this.clientId }, [...this.journal.values()]);
     this.client = client;
     client.socket.on('tool:call', (call) => {
       if (this.journal.has(call.callId)) return;

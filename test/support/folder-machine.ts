@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { disk } from './sync-desk.js';
+import { disk } from './sync-fixture.js';
 import { CLIENT, PAUSE_AT, TestProcess } from './processes.js';
 import { type Ran, runCommand } from './run-command.js';
 import type { TestUser } from './test-user.js';

@@ -5,8 +5,8 @@ import type { JsonObject, ToolResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { Machine } from './folder-machine.js';
 import { type Model, type Reading, refusalOf } from './folder-model.js';
-import type { FolderScene } from './folder-scene.js';
-import { disk } from './sync-desk.js';
+import type { FolderFixture } from './folder-fixture.js';
+import { disk } from './sync-fixture.js';
 import { waitFor } from './wait-for.js';
 
 /** What a person does to a file by hand or with git. */
@@ -37,7 +37,7 @@ export class Meeting {
   readonly path: string;
 
   constructor(
-    private readonly scene: FolderScene,
+    private readonly fixture: FolderFixture,
     readonly machine: Machine,
     readonly model: Model,
     readonly options: MeetingOptions,
@@ -201,7 +201,7 @@ export class Meeting {
       for (const hex of Object.values(await disk(this.onDisk(this.folder)).catch(() => ({})))) {
         kept.add(Buffer.from(hex, 'hex').toString());
       }
-      for (const text of await this.scene.versions(`${this.machine.folderName}/${this.folder}/`))
+      for (const text of await this.fixture.versions(`${this.machine.folderName}/${this.folder}/`))
         kept.add(text);
       return [...this.written].every((text) => kept.has(text));
     };
@@ -249,7 +249,7 @@ export class Meeting {
   }
 
   private async there(): Promise<Record<string, string>> {
-    const texts = await this.scene.cloud(`${this.machine.folderName}/${this.folder}`);
+    const texts = await this.fixture.cloud(`${this.machine.folderName}/${this.folder}`);
     return Object.fromEntries(Object.entries(texts).map(([path, text]) => [`${this.folder}/${path}`, text]));
   }
 

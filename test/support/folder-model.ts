@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type Session,
   type ToolResult,
-  type TurnEnvelope,
+  type TurnResult,
 } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
 import type { TestUser } from './test-user.js';
@@ -32,7 +32,7 @@ export class Model {
   async call(name: string, args: JsonObject): Promise<ToolResult> {
     const toolCalls = [{ toolCallId: randomUUID(), name, arguments: args }];
     const timeouts = { deliveryMs: 15_000, approvalMs: 15_000, executionMs: 15_000 };
-    const { body, status } = await this.user.post<InvokeResult<TurnEnvelope>>(`${await this.base()}/turns`, {
+    const { body, status } = await this.user.post<InvokeResult<TurnResult>>(`${await this.base()}/turns`, {
       ...{ toolCalls, timeouts, waitMs: 25_000 },
     });
     const [result] = body.result?.toolResults ?? [];

@@ -4,7 +4,7 @@ import type {
   AuditStep,
   CallStatus,
   InvokeResult,
-  TurnEnvelope,
+  TurnResult,
 } from '@patchbay/protocol';
 import type { Answer, TestUser } from './server.js';
 
@@ -84,7 +84,7 @@ async function checkTrail(user: TestUser, workspaceId: string, trail: AuditEvent
     const { sessionId, turnId, actor } = turn[0]!;
     if (actor.userId !== user.id) continue;
     const path = `/workspaces/${workspaceId}/sessions/${sessionId}/turns/${turnId}`;
-    const { body } = await user.get<InvokeResult<TurnEnvelope>>(path);
+    const { body } = await user.get<InvokeResult<TurnResult>>(path);
     const { status } = body.result;
     assert(rebuiltTurn === status, `the trail says ${rebuiltTurn} of turn ${turnId}, the turn ${status}`);
     for (const call of [...body.result.toolCalls, ...body.result.toolResults]) {
@@ -114,7 +114,7 @@ function replay(trail: AuditEvent[]): Map<string, CallStatus> {
 }
 
 /** The status of a turn, of whose events the first says that it was accepted, and the last but for what came late that it ended. */
-function replayTurn(events: readonly AuditEvent[]): TurnEnvelope['status'] {
+function replayTurn(events: readonly AuditEvent[]): TurnResult['status'] {
   const steps = events.filter((event) => isOfTurn(event) || changesCall(event));
   const { turnId } = events[0]!;
   const names = steps.map(({ name }) => name);

@@ -5,15 +5,15 @@ import type { Terminal } from './terminal.js';
 
 const FILE = join(ROOT, 'docs/terminal.md');
 
-/** What a test shows is what `docs/terminal.md` has under the scene's name; with TRANSCRIPTS=write it is put there. */
-export function expectTranscript(scene: string, terminal: Terminal): void {
+/** What a test shows is what `docs/terminal.md` has under the fixture's name; with TRANSCRIPTS=write it is put there. */
+export function expectTranscript(fixture: string, terminal: Terminal): void {
   // Said of what is slow, such as a machine with much to do.
   const lines = terminal.screen.all.filter((line) => !line.startsWith('… running: '));
   const shown = asEverywhere(lines.join('\n')).trimEnd();
   const text = readFileSync(FILE, 'utf8');
-  const place = new RegExp(`(<!-- scene: ${scene} -->\n\n\`\`\`text\n)([^]*?)(\n\`\`\`)`);
+  const place = new RegExp(`(<!-- fixture: ${fixture} -->\n\n\`\`\`text\n)([^]*?)(\n\`\`\`)`);
   const [, , written] = place.exec(text) ?? [];
-  if (written === undefined) throw new Error(`docs/terminal.md has no scene ${scene}.`);
+  if (written === undefined) throw new Error(`docs/terminal.md has no fixture ${fixture}.`);
   if (process.env.TRANSCRIPTS !== 'write') return expect(shown).toBe(written);
   writeFileSync(
     FILE,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { openAdmin } from './admin.js';
 import { answersAbout } from './all-answers.js';
 import { checkInvariants } from './invariants.js';
-import type { RelayScene } from './relay-scene.js';
+import type { RelayFixture } from './relay-fixture.js';
 import { startTestServer, type TestServer } from './server.js';
 import { waitFor } from './wait-for.js';
 
@@ -22,13 +22,13 @@ export const containing = (text: string) => expect.stringContaining(text) as str
 
 /** What a server over a store answers about the workspace. */
 export async function lookAt(
-  scene: RelayScene,
+  fixture: RelayFixture,
   dataDir: string,
   mongodbUri: string | null,
 ): Promise<Record<string, unknown>> {
   const server = await serverOn(dataDir, mongodbUri);
   try {
-    const there = scene.movedTo(server);
+    const there = fixture.movedTo(server);
     await checkInvariants(there.user, there.workspaceId);
     return await answersAbout(there);
   } finally {

@@ -3,7 +3,7 @@ import type { Settings } from '../../src/config/config.js';
 import type { Bus } from '../../src/events/bus.js';
 import { type Line, TestNodes } from './nodes.js';
 import { checkInvariants } from './invariants.js';
-import { RelayScene } from './relay-scene.js';
+import { RelayFixture } from './relay-fixture.js';
 import type { TestServer } from './server.js';
 
 const MIB = 1024 * 1024;
@@ -11,10 +11,10 @@ const SETTINGS: Partial<Settings> = {
   ...{ graceMs: 300, catchUpMs: 250, fileReadMs: 500, maxFileBytes: MIB },
 };
 
-/** One user on two nodes over one store: `a` and `b` are the same scene, seen from each of them. */
+/** One user on two nodes over one store: `a` and `b` are the same fixture, seen from each of them. */
 export class TwoNodes {
-  a!: RelayScene;
-  b!: RelayScene;
+  a!: RelayFixture;
+  b!: RelayFixture;
 
   private constructor(
     readonly nodes: TestNodes,
@@ -36,7 +36,7 @@ export class TwoNodes {
   async begin(): Promise<void> {
     const { network } = this.nodes;
     network.line = 'sound';
-    this.a = await RelayScene.on(this.servers.a, await this.servers.a.register());
+    this.a = await RelayFixture.on(this.servers.a, await this.servers.a.register());
     this.b = this.a.movedTo(this.servers.b);
     network.line = this.line;
   }

@@ -4,7 +4,11 @@ import { TurnHints } from '../../src/turns/engine/turn-hints.js';
 import { quietLogger, settled, TurnNode } from '../support/turn-node.js';
 import { waitFor } from '../support/wait-for.js';
 import { InProcessBus } from '../../src/events/in-process-bus.js';
-import { type ClientLine, ConnectedClient, ConnectedClients } from '../../src/clients/connected-clients.js';
+import {
+  type ClientChannel,
+  ConnectedClient,
+  ConnectedClients,
+} from '../../src/clients/connected-clients.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { Config } from '../../src/config/config.js';
 import type { Call, Turn } from '../../src/storage/ports/turn.js';
@@ -14,7 +18,7 @@ import { Deliveries } from '../../src/turns/engine/deliveries.js';
 import { Dispatcher } from '../../src/turns/engine/dispatcher.js';
 
 /** The far end of a socket that never answers; `sent` has what went to all of them. */
-function aLine(sent: string[], clientId: string, room = () => Promise.resolve()): ClientLine {
+function aLine(sent: string[], clientId: string, room = () => Promise.resolve()): ClientChannel {
   return {
     room,
     deliver: ({ callId, attempt, arguments: args }: ToolCallDelivery) => {
@@ -23,7 +27,7 @@ function aLine(sent: string[], clientId: string, room = () => Promise.resolve())
     },
     stop: ({ callId, reason }: { callId: string; reason: string }) =>
       sent.push(`${reason} ${callId}→${clientId}`),
-  } as unknown as ClientLine;
+  } as unknown as ClientChannel;
 }
 
 const CREATE = 'workspace_create_file';
@@ -60,7 +64,7 @@ describe('the calls of one node', () => {
     clients.add(client);
     return client;
   }
-  function connect(clientId: string, room = 1, line?: ClientLine): ConnectedClient {
+  function connect(clientId: string, room = 1, line?: ClientChannel): ConnectedClient {
     const client = aClient(clientId, room, line);
     clients.markReady(client, []);
     return client;

@@ -1,19 +1,19 @@
 // Bodies that cost more than they weigh: numbers, items, keys, depth, combining marks.
-import { MIB, repeated, times } from '../attack-scene.mjs';
+import { MIB, repeated, times } from '../attack-fixture.mjs';
 
 /** @typedef {import('../attacks.mjs').Attack} Attack */
 
 /** A turn whose one call has these arguments, as JSON text. */
 const turnOf = (name, json) =>
   `{"waitMs":0,"toolCalls":[{"toolCallId":"c","name":"${name}","arguments":${json}}]}`;
-const turns = (scene) => `${scene.home}/sessions/${scene.session}/turns`;
+const turns = (fixture) => `${fixture.home}/sessions/${fixture.session}/turns`;
 const list = (item, bytes) => `[${repeated(item, bytes, ',')}]`;
 const patchOf = (files) => `{"files":${files}}`;
 
 /** An attack that sends one body some times at once. */
 const bodies = (name, count, path, make, more = {}) => ({
-  ...{ name, isQuick: true, prepare: async (scene) => make(scene) },
-  run: (scene, body) => times(count, () => scene.post(path(scene), body)),
+  ...{ name, isQuick: true, prepare: async (fixture) => make(fixture) },
+  run: (fixture, body) => times(count, () => fixture.post(path(fixture), body)),
   ...more,
 });
 
@@ -85,23 +85,23 @@ export const BODIES = [
   bodies(
     '8,000,000 zeros as Active Files',
     2,
-    (scene) => `${scene.home}/sessions/${scene.session}/active-files`,
+    (fixture) => `${fixture.home}/sessions/${fixture.session}/active-files`,
     () => `{"activeFiles":${list('0', 16 * MIB - 100)}}`,
     {
-      run: (scene, body) =>
-        times(2, () => scene.ask('PUT', `${scene.home}/sessions/${scene.session}/active-files`, body)),
+      run: (fixture, body) =>
+        times(2, () => fixture.ask('PUT', `${fixture.home}/sessions/${fixture.session}/active-files`, body)),
     },
   ),
   large(
     '8,000,000 zeros as files of a commit',
     2,
-    (scene) => `${scene.home}/files/commit`,
+    (fixture) => `${fixture.home}/files/commit`,
     () => `{"files":${list('0', 16 * MIB - 100)}}`,
   ),
   large(
     '8,000,000 zeros as hashes',
     2,
-    (scene) => `${scene.home}/blobs/missing`,
+    (fixture) => `${fixture.home}/blobs/missing`,
     () => `{"sha256s":${list('0', 16 * MIB - 100)}}`,
   ),
   bodies('1,000 calls of tools that there are not, with names of 16 KB', 2, turns, () => {
@@ -118,7 +118,7 @@ export const BODIES = [
   {
     name: 'a path of 200 KB of combining marks',
     isQuick: true,
-    run: (scene) => times(4, () => scene.tool('read', { path: `/a${'\u0315\u0300'.repeat(50_000)}` })),
+    run: (fixture) => times(4, () => fixture.tool('read', { path: `/a${'\u0315\u0300'.repeat(50_000)}` })),
   },
   {
     name: 'Active Files with 1,000 paths of combining marks',
@@ -128,9 +128,9 @@ export const BODIES = [
         const docPath = `${n}a${'\u0315\u0300'.repeat(500)}`;
         return { docPath, displayPath: docPath, sha256: 'a'.repeat(64), sizeBytes: 1, isDirty: false };
       }),
-    run: (scene, activeFiles) =>
+    run: (fixture, activeFiles) =>
       times(4, () =>
-        scene.ask('PUT', `${scene.home}/sessions/${scene.session}/active-files`, { activeFiles }),
+        fixture.ask('PUT', `${fixture.home}/sessions/${fixture.session}/active-files`, { activeFiles }),
       ),
   },
   {
@@ -143,30 +143,30 @@ export const BODIES = [
         ...{ docPath: `r/${n}a${marks}`, originalSha256: 'a'.repeat(64), changes },
       }));
     },
-    run: (scene, files) =>
-      times(2, () => scene.turn([{ name: 'workspace_write_patch', arguments: { files } }])),
+    run: (fixture, files) =>
+      times(2, () => fixture.turn([{ name: 'workspace_write_patch', arguments: { files } }])),
   },
   {
     name: 'a folder’s name of 1 MB of combining marks in a handshake',
     isQuick: true,
-    async run(scene) {
+    async run(fixture) {
       const name = 'a\u0315\u0300'.repeat(200_000);
       const rootId = '0196e9a0-0000-7000-8000-000000000001';
-      await times(4, () => scene.socket({ roots: [{ name, rootId, docPath: name }] }));
+      await times(4, () => fixture.socket({ roots: [{ name, rootId, docPath: name }] }));
     },
   },
   {
     name: '15,000 commas in If-Match',
     isQuick: true,
-    run: (scene) =>
+    run: (fixture) =>
       times(40, () =>
-        scene.ask('PUT', `${scene.home}/contents/a.txt`, 'x', {
+        fixture.ask('PUT', `${fixture.home}/contents/a.txt`, 'x', {
           headers: { 'if-match': `"a"${', '.repeat(7_000)}x`, 'content-type': 'application/octet-stream' },
         }),
       ),
   },
   {
     name: 'query strings of 10,000 parameters',
-    run: (scene) => times(100, () => scene.get(`${scene.home}/files?${repeated('a=1', 14_000, '&')}`)),
+    run: (fixture) => times(100, () => fixture.get(`${fixture.home}/files?${repeated('a=1', 14_000, '&')}`)),
   },
 ];

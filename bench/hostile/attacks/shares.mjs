@@ -1,24 +1,24 @@
 // Taking more than a share: all the turns of a workspace, all the time of the server, its passwords, its trail.
-import { MIB, repeated, times } from '../attack-scene.mjs';
+import { MIB, repeated, times } from '../attack-fixture.mjs';
 
 /** @typedef {import('../attacks.mjs').Attack} Attack */
 
 const create = { name: 'workspace_create_file', arguments: { path: 'src/a.txt', content: 'x' } };
-const ofShared = (scene) => `/workspaces/${scene.shared}/sessions/${scene.sharedSession}`;
+const ofShared = (fixture) => `/workspaces/${fixture.shared}/sessions/${fixture.sharedSession}`;
 
 /** @type {Attack[]} */
 export const SHARES = [
   {
     name: 'a member who opens 1,500 turns in the good user’s workspace',
     isQuick: true,
-    run: (scene) => times(1500, () => scene.turn([create], {}, ofShared(scene))),
+    run: (fixture) => times(1500, () => fixture.turn([create], {}, ofShared(fixture))),
   },
   {
     name: '400 registrations at once',
     isQuick: true,
-    run: (scene) =>
+    run: (fixture) =>
       times(400, (n) =>
-        scene.post(
+        fixture.post(
           '/auth/register',
           { email: `r${n}@example.com`, password: 'a-long-password' },
           { token: null },
@@ -28,9 +28,9 @@ export const SHARES = [
   {
     name: '400 wrong passwords of the good user at once',
     isQuick: true,
-    run: (scene) =>
+    run: (fixture) =>
       times(400, () =>
-        scene.post(
+        fixture.post(
           '/auth/login',
           { email: 'good@example.com', password: 'not-the-password' },
           { token: null },
@@ -39,15 +39,15 @@ export const SHARES = [
   },
   {
     name: '3,000 tokens that are none',
-    run: (scene) => times(3000, (n) => scene.get('/workspaces', { token: `${'e'.repeat(6000)}.${n}.x` })),
+    run: (fixture) => times(3000, (n) => fixture.get('/workspaces', { token: `${'e'.repeat(6000)}.${n}.x` })),
   },
   {
     name: '300 turns of 20 greps',
     isQuick: true,
-    prepare: (scene) => scene.file('t.txt', repeated('some text that is searched\n', 4 * MIB)),
-    run: (scene) =>
+    prepare: (fixture) => fixture.file('t.txt', repeated('some text that is searched\n', 4 * MIB)),
+    run: (fixture) =>
       times(300, () =>
-        scene.turn(
+        fixture.turn(
           Array.from({ length: 20 }, () => ({
             name: 'grep',
             arguments: { pattern: 't(e|x)+t.*d$', path: '/' },
@@ -58,36 +58,36 @@ export const SHARES = [
   {
     name: '200 questions to a trail of 60,000 events that fit nothing',
     isQuick: true,
-    async prepare(scene) {
+    async prepare(fixture) {
       const calls = Array.from({ length: 1000 }, () => ({ name: 'nothing', arguments: {} }));
-      for (let n = 0; n < 60; n += 1) await scene.turn(calls);
+      for (let n = 0; n < 60; n += 1) await fixture.turn(calls);
     },
-    run: (scene) => times(200, () => scene.get(`${scene.home}/audit?path=nowhere&limit=500`)),
+    run: (fixture) => times(200, () => fixture.get(`${fixture.home}/audit?path=nowhere&limit=500`)),
   },
   {
     name: '200 files in folders 400 deep',
     isQuick: true,
-    run: (scene) =>
-      times(200, (n) => scene.tool('write', { path: `/${n}${'/d'.repeat(400)}`, content: 'x' })),
+    run: (fixture) =>
+      times(200, (n) => fixture.tool('write', { path: `/${n}${'/d'.repeat(400)}`, content: 'x' })),
   },
   {
     name: '2,000 sessions and workspaces',
-    async run(scene) {
-      await times(1000, () => scene.post(`${scene.home}/sessions`, {}));
-      await times(1000, (n) => scene.post('/workspaces', { name: `w${n}` }));
-      await times(20, () => scene.get('/workspaces'));
+    async run(fixture) {
+      await times(1000, () => fixture.post(`${fixture.home}/sessions`, {}));
+      await times(1000, (n) => fixture.post('/workspaces', { name: `w${n}` }));
+      await times(20, () => fixture.get('/workspaces'));
     },
   },
   {
     name: '60 contexts of a session with 1,000 Active Files',
     isQuick: true,
-    async prepare(scene) {
+    async prepare(fixture) {
       const activeFiles = Array.from({ length: 1000 }, (_, n) => {
         const docPath = `r/${'long'.repeat(100)}/${n}.txt`;
         return { docPath, displayPath: docPath, sha256: 'a'.repeat(64), sizeBytes: 1, isDirty: true };
       });
-      await scene.ask('PUT', `${scene.home}/sessions/${scene.session}/active-files`, { activeFiles });
+      await fixture.ask('PUT', `${fixture.home}/sessions/${fixture.session}/active-files`, { activeFiles });
     },
-    run: (scene) => times(60, () => scene.get(`${scene.home}/sessions/${scene.session}/context`)),
+    run: (fixture) => times(60, () => fixture.get(`${fixture.home}/sessions/${fixture.session}/context`)),
   },
 ];

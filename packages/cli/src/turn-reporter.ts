@@ -1,4 +1,4 @@
-import type { OpenToolCall, ToolResult, TurnEnvelope, WritePatchResult } from '@patchbay/protocol';
+import type { OpenToolCall, ToolResult, TurnResult, WritePatchResult } from '@patchbay/protocol';
 import type { WorkspaceClient } from '@patchbay/client';
 import { printableLine } from './approval/printable.js';
 import { readableReason, howToRevert } from './readable-reason.js';
@@ -21,7 +21,7 @@ export class TurnReporter {
     private readonly stream: NodeJS.WritableStream,
   ) {}
 
-  async report({ toolCalls, toolResults }: Pick<TurnEnvelope, 'toolCalls' | 'toolResults'>): Promise<void> {
+  async report({ toolCalls, toolResults }: Pick<TurnResult, 'toolCalls' | 'toolResults'>): Promise<void> {
     await this.learnNames(toolCalls);
     const open = toolCalls.filter((call) => this.isNews(call.callId, `${call.status} ${call.clientId}`));
     const ended = toolResults.filter(({ callId, status }) => this.isNews(callId, status));

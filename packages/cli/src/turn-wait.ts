@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient, type TurnOutcome, type WorkspaceClient } from '@patchbay/client';
 import type { ResultFormat } from '@patchbay/protocol';
-import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
+import type { InvokeResult, TurnResult } from '@patchbay/protocol';
 import { printableJson, printableLine } from './approval/printable.js';
 import { CliError, EXIT, explain } from './cli-error.js';
 import { interruptible } from './interrupts.js';
@@ -149,12 +149,12 @@ export function unlessInterrupted<T>(
 
 /** Prints a turn as the server answers it; returns its exit code. */
 export function printTurn({ warnings, ...result }: TurnOutcome, io: Pick<CliIo, 'stdout'>): number {
-  const answer: InvokeResult<TurnEnvelope> = { successful: true, errors: [], warnings, result };
+  const answer: InvokeResult<TurnResult> = { successful: true, errors: [], warnings, result };
   io.stdout.write(`${printableJson(answer, 2)}\n`);
   return exitOfTurn(result);
 }
 
-export function exitOfTurn({ kind, toolResults }: Pick<TurnEnvelope, 'kind' | 'toolResults'>): number {
+export function exitOfTurn({ kind, toolResults }: Pick<TurnResult, 'kind' | 'toolResults'>): number {
   if (kind !== 'final') return EXIT.turnOpen;
   return toolResults.every(({ status }) => status === 'succeeded') ? EXIT.ok : EXIT.callFailed;
 }

@@ -140,7 +140,7 @@ export interface ToolResult {
 }
 
 /** A turn result: `final` once every call has ended, until then `client_tool_continuation`. */
-export interface TurnEnvelope {
+export interface TurnResult {
   kind: 'final' | 'client_tool_continuation';
   sessionId: string;
   conversationId: string;

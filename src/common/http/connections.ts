@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.js';
 import { DomainError } from '../domain-error.js';
 import { ClientAddresses, type Network, networksOf } from './client-address.js';
 import { endConnection, endRequest } from './end-connection.js';
-import { onceOver } from './once-over.js';
+import { onResponseClosed } from './response-closed.js';
 
 /** Requests of one connection that are not answered yet; a client that sends more at once is no client of ours. */
 const MAX_PIPELINED = 8;
@@ -54,7 +54,7 @@ export class Connections {
     if (connection === undefined) return !socket.writableEnded;
     connection.pending += 1;
     this.leaveIdle(socket, connection);
-    onceOver(response, () => this.answered(socket, connection));
+    onResponseClosed(response, () => this.answered(socket, connection));
     if (connection.pending > MAX_PIPELINED) {
       socket.destroy();
       return false;
@@ -135,7 +135,7 @@ export class Connections {
       return false;
     }
     this.take(networks);
-    onceOver(response, () => this.give(networks));
+    onResponseClosed(response, () => this.give(networks));
     return true;
   }
 

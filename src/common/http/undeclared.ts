@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { AccessedRequest } from '../access.js';
-import { parseRequest } from '../request-envelope.js';
+import { parseRequest } from '../request-parser.js';
 
 /** The request envelope of a route that declares none: absent or empty. */
 class Nothing {}

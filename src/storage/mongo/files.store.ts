@@ -21,7 +21,7 @@ import { MongoDatabase } from './database.js';
 import { documentOf, ENTRY, entryId, livePlace, placed, type StoredEntry, toEntry } from './entries.js';
 import { EntryWrites } from './entry-writes.js';
 import { type EntryDocument, ENTRIES } from './file-collections.js';
-import { Folders } from './folders.js';
+import { FolderSpellings } from './folder-spellings.js';
 import { readsBy } from './gathered.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { UsageCounter } from './usage-counter.js';
@@ -39,7 +39,7 @@ export class MongoFileStore extends FileStore {
     private readonly workspaces: KnownWorkspaces,
     private readonly blobs: Blobs,
     private readonly versions: Versions,
-    private readonly folders: Folders,
+    private readonly folders: FolderSpellings,
     private readonly usage: UsageCounter,
     private readonly writes: EntryWrites,
     @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,

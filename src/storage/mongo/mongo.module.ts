@@ -21,10 +21,10 @@ import { COLLECTIONS } from './collections.js';
 import { CONNECT_OPTIONS, MongoDatabase } from './database.js';
 import { EntryWrites } from './entry-writes.js';
 import { MongoFileStore } from './files.store.js';
-import { Folders } from './folders.js';
+import { FolderSpellings } from './folder-spellings.js';
 import { MongoHealth } from './health.js';
 import { KnownWorkspaces } from './known-workspaces.js';
-import { OpenTurns } from './open-turns.js';
+import { OpenTurnQueries } from './open-turn-queries.js';
 import { refuseHalfImported } from './importing.js';
 import { OrphanSweep } from './orphan-sweep.js';
 import { OUTBOX_INDEX } from './outbox.js';
@@ -42,6 +42,20 @@ import { UsageCounter } from './usage-counter.js';
 import { MongoUsageStore } from './usage.store.js';
 import { Versions } from './versions.js';
 import { MongoWorkspaceStore } from './workspaces.store.js';
+
+const PORTS = [
+  { provide: AuditStore, useClass: MongoAuditStore },
+  { provide: BlobStore, useClass: MongoBlobStore },
+  // A new id for each start: leases of a dead process expire.
+  { provide: NodeId, useFactory: () => new NodeId(newId()) },
+  { provide: FileStore, useClass: MongoFileStore },
+  { provide: PatchStore, useClass: MongoPatchStore },
+  { provide: StorageHealth, useClass: MongoHealth },
+  { provide: TrailGrowth, useExisting: Projector },
+  { provide: TurnStore, useClass: MongoTurnStore },
+  { provide: UsageStore, useClass: MongoUsageStore },
+  { provide: WorkspaceStore, useClass: MongoWorkspaceStore },
+];
 
 /**
  * The storage ports on MongoDB. The layout, declared in `collections.ts`:
@@ -67,19 +81,6 @@ import { MongoWorkspaceStore } from './workspaces.store.js';
 export class MongoStorageModule {
   /** On the database that the URI names. The connection is opened at boot and closed last. */
   static on(uri: string): DynamicModule {
-    const ports = [
-      { provide: AuditStore, useClass: MongoAuditStore },
-      { provide: BlobStore, useClass: MongoBlobStore },
-      // Every process is another one: what one that has died was about ends with its leases.
-      { provide: NodeId, useValue: new NodeId(newId()) },
-      { provide: FileStore, useClass: MongoFileStore },
-      { provide: PatchStore, useClass: MongoPatchStore },
-      { provide: StorageHealth, useClass: MongoHealth },
-      { provide: TrailGrowth, useExisting: Projector },
-      { provide: TurnStore, useClass: MongoTurnStore },
-      { provide: UsageStore, useClass: MongoUsageStore },
-      { provide: WorkspaceStore, useClass: MongoWorkspaceStore },
-    ];
     const models = COLLECTIONS.map(({ name, schema }) => ({ name, schema, collection: name }));
     const sources = COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX)).map(({ name }) =>
       getModelToken(name),
@@ -99,7 +100,7 @@ export class MongoStorageModule {
         },
         Blobs,
         EntryWrites,
-        Folders,
+        FolderSpellings,
         KnownWorkspaces,
         Members,
         {
@@ -109,7 +110,7 @@ export class MongoStorageModule {
             new Outboxes(database, models, texts),
         },
         Parts,
-        OpenTurns,
+        OpenTurnQueries,
         OrphanSweep,
         Projector,
         Trail,
@@ -124,9 +125,9 @@ export class MongoStorageModule {
             new MongoRecordStore(...parts),
         },
         ...RECORD_PORTS,
-        ...ports,
+        ...PORTS,
       ],
-      exports: [...RECORD_PORTS, ...ports.map(({ provide }) => provide)],
+      exports: [...RECORD_PORTS, ...PORTS.map(({ provide }) => provide)],
     };
   }
 }

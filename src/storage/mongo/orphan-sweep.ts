@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Blobs } from './blobs.js';
-import { Folders } from './folders.js';
+import { FolderSpellings } from './folder-spellings.js';
 import { TurnTexts } from './turn-texts.js';
 
 const SWEEP_MS = 10 * 60_000;
@@ -23,7 +23,7 @@ export class OrphanSweep implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly texts: TurnTexts,
     private readonly blobs: Blobs,
-    private readonly folders: Folders,
+    private readonly folders: FolderSpellings,
   ) {}
 
   onApplicationBootstrap(): void {

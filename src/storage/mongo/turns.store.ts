@@ -20,7 +20,7 @@ import { MongoDatabase } from './database.js';
 import { insertsInto, readsById } from './gathered.js';
 import { KnownWorkspaces } from './known-workspaces.js';
 import { Members } from './members.js';
-import { OpenTurns } from './open-turns.js';
+import { OpenTurnQueries } from './open-turn-queries.js';
 import { outboxUpdate, outboxWith, textOfDraft } from './outbox.js';
 import { Projector } from './projector.js';
 import { type CallEntry, NONE, type TurnDocument, TURNS } from './turn-collections.js';
@@ -66,7 +66,7 @@ export class MongoTurnStore extends TurnStore {
     private readonly members: Members,
     private readonly texts: TurnTexts,
     private readonly projector: Projector,
-    private readonly open: OpenTurns,
+    private readonly open: OpenTurnQueries,
     @InjectModel(TURNS) private readonly turns: Model<TurnDocument>,
   ) {
     super();

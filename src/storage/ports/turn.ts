@@ -105,7 +105,7 @@ export interface Turn extends SessionUse {
   /** sha256 of what makes two requests the same: session, calls, timeouts. */
   readonly requestHash: string;
   /** Bytes that the results of its calls may still have, set at acceptance: what is over them fails. */
-  readonly resultRoom: number;
+  readonly resultBudget: number;
   /** Characters of the JSON of its arguments, about, where they are many; set at acceptance. */
   readonly argumentChars?: number;
   /** One call for its own sake, by `POST …/tools`. */

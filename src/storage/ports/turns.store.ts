@@ -93,7 +93,7 @@ export abstract class TurnStore {
   abstract argumentsOf(ref: TurnRef): Promise<StoredJson[]>;
   /** Arguments of the call at this position, from 0. */
   abstract argumentsOfCall(ref: TurnRef, position: number): Promise<Json>;
-  /** Results of the calls that have one, by callId. `resultRoom` bounds how much that is. */
+  /** Results of the calls that have one, by callId. `resultBudget` bounds how much that is. */
   abstract resultsOf(ref: TurnRef): Promise<Map<string, ResultTexts>>;
   /** What is told of the end of a call; null where nothing is. */
   abstract resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null>;

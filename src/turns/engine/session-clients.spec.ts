@@ -1,4 +1,4 @@
-import { type ClientLine, ConnectedClient } from '../../clients/connected-clients.js';
+import { type ClientChannel, ConnectedClient } from '../../clients/connected-clients.js';
 import { aTurn, NOON } from '../state/turn.sample.js';
 import type { Turn } from '../../storage/ports/turn.js';
 import { SessionClients } from './session-clients.js';
@@ -6,7 +6,7 @@ import { SessionClients } from './session-clients.js';
 const client = (clientId: string, ...rootIds: string[]): ConnectedClient => {
   const roots = rootIds.map((rootId) => ({ name: rootId, docPath: rootId, rootId }));
   const key = { workspaceId: 'w', userId: 'u', clientId };
-  return new ConnectedClient(key, new Set(), 8, {} as ClientLine, roots);
+  return new ConnectedClient(key, new Set(), 8, {} as ClientChannel, roots);
 };
 
 describe('the folder that a session began with', () => {

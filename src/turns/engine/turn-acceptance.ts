@@ -12,7 +12,7 @@ import { TurnStore } from '../../storage/ports/turns.store.js';
 import { auditDraft } from '../state/audit-drafts.js';
 import { OpenTurns } from './open-turns.js';
 import { advance } from '../state/turn-state.js';
-import { NO_MEMBER } from './departures.js';
+import { NO_MEMBER } from './removed-members.js';
 import { KEY_LIFE_MS } from './key-sweep.js';
 import { OpenTurnQuota } from '../../limits/open-turn-quota.js';
 import { type AcceptedTurn, TurnBuilder, type TurnPurpose } from './turn-builder.js';

@@ -117,7 +117,7 @@ export class TurnBuilder {
       acceptedAt: now,
       clocks,
       requestHash,
-      resultRoom: room,
+      resultBudget: room,
       ...(chars > FEW_CHARS && { argumentChars: chars }),
       ...(isDirect && { direct: true }),
       lease,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../../common/pino-logger.js';
 import { Deliveries } from './deliveries.js';
-import { Departures } from './departures.js';
+import { RemovedMembers } from './removed-members.js';
 import { Dispatcher } from './dispatcher.js';
 import { OpenTurns, type TurnChange } from './open-turns.js';
 import { ServerCalls } from './server-calls.js';
@@ -18,7 +18,7 @@ export class TurnReactions {
     deliveries: Deliveries,
     dispatcher: Dispatcher,
     serverCalls: ServerCalls,
-    departures: Departures,
+    removedMembers: RemovedMembers,
     waiters: TurnWaiters,
     hints: TurnHints,
     private readonly logger: PinoLogger,
@@ -32,7 +32,7 @@ export class TurnReactions {
       // What this node is to run begins, and what has ended otherwise is stopped.
       (change) => serverCalls.react(change),
       // A membership that has ended is asked for anew, before those who wait are answered by it.
-      (change) => departures.react(change),
+      (change) => removedMembers.react(change),
       // Requests that wait for the turn's end are answered.
       (change) => waiters.react(change),
       // The other nodes hear of it.

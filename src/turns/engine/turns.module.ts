@@ -15,7 +15,7 @@ import { ClientReports } from './client-reports.js';
 import { ClientUploads } from './client-uploads.js';
 import { DeadlineSweep } from './deadline-sweep.js';
 import { Deliveries } from './deliveries.js';
-import { Departures } from './departures.js';
+import { RemovedMembers } from './removed-members.js';
 import { Dispatcher } from './dispatcher.js';
 import { KeySweep } from './key-sweep.js';
 import { OpenTurns } from './open-turns.js';
@@ -51,7 +51,7 @@ import { TurnWaiters } from './turn-waiters.js';
     ClientUploads,
     DeadlineSweep,
     Deliveries,
-    Departures,
+    RemovedMembers,
     Dispatcher,
     KeySweep,
     OpenTurns,

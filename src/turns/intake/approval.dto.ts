@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsISO8601, IsOptional, IsString, MaxLength } from 'class-validator';
 import type { Approval, Decision, JsonObject } from '@patchbay/protocol';
-import { Fits, IsLine, ReadBy, type Reader } from '../../common/request-envelope.decorators.js';
+import { Fits, IsLine, ReadBy, type Reader } from '../../common/request.decorators.js';
 
 const DECISIONS: readonly Decision[] = ['allow', 'allow_always', 'edit', 'deny'];
 

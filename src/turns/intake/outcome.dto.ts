@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
 import type { Json } from '@patchbay/protocol';
-import { Nested, Opaque } from '../../common/request-envelope.decorators.js';
+import { Nested, Opaque } from '../../common/request.decorators.js';
 import { ApprovalDto } from './approval.dto.js';
 
 /** What is said of the end of a call, over the relay and over HTTP. */

@@ -76,11 +76,11 @@ function misfit(call: Call, { status }: Report): TurnAnswer | null {
  */
 function approve(draft: TurnDraft, call: Call, report: Report, clientId: string | null): void {
   const { digest, summary: fields, editedArguments, bytes } = report;
-  if (bytes > draft.resultRoom) return draft.refuse('TOO_LARGE', editTooLarge(bytes, draft.resultRoom));
+  if (bytes > draft.resultBudget) return draft.refuse('TOO_LARGE', editTooLarge(bytes, draft.resultBudget));
   const summary = { approval: fields.approval ?? null };
   const approved = { digest, summary, ...(editedArguments !== undefined && { editedAt: draft.now }) };
   if (editedArguments !== undefined) draft.results.push({ callId: call.callId, editedArguments });
-  draft.resultRoom -= bytes;
+  draft.resultBudget -= bytes;
   const next = draft.replace(call, { status: 'accepted', approved, releaseAt: null, retryAt: null });
   draft.record('Approved', next, clientId, fields);
 }
@@ -92,7 +92,7 @@ function end(
   status: 'succeeded' | 'failed' | 'denied',
   clientId: string | null,
 ): void {
-  const taken = withinTurnBudget(report, draft.resultRoom);
+  const taken = withinTurnBudget(report, draft.resultBudget);
   const { error, executionMs, digest: reportDigest, warnings: found = [] } = taken;
   const { divergences = [], notUploaded = [] } = taken;
   const became = taken === report ? status : 'failed';
@@ -100,7 +100,7 @@ function end(
   const warnings = [...call.warnings, ...found];
   const change = { executionMs, reportDigest, warnings };
   const ended = draft.close(call, became, endedBy, error && withoutDetails(error), change);
-  draft.resultRoom -= taken.bytes;
+  draft.resultBudget -= taken.bytes;
   if (became !== 'denied') draft.results.push(resultOf(call, taken));
   draft.record(became === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, taken.summary);
   const { batchId, revertOf } = call.subject;

@@ -202,17 +202,17 @@ describe('a server call that a person is asked about', () => {
 
   it('is not decided by an edit that is over what is left of its turn, which it lessens [TURN-12]', () => {
     const edit: Report = { ...EDITED, bytes: 100 };
-    const turn = turnOf(asked('awaiting_approval'), { resultRoom: 99 });
+    const turn = turnOf(asked('awaiting_approval'), { resultBudget: 99 });
     const refused = take(turn, report(edit), NOW);
     expect(told(refused)).toBe('awaiting_approval TOO_LARGE');
     expect(refused.turn).toBe(turn);
-    expect(take(turn, report({ ...edit, bytes: 60 }), NOW).turn.resultRoom).toBe(39);
+    expect(take(turn, report({ ...edit, bytes: 60 }), NOW).turn.resultBudget).toBe(39);
     expect(told(take(turn, report(ALLOWED), NOW))).toBe('executing Approved,Executing');
   });
 
   it('stays with a client whose journal has such an edit, so that it can report another decision [RELAY-4]', () => {
     const back = (status: CallStatus, change: Partial<Call> = {}) =>
-      told(take(turnOf(asked(status, change), { resultRoom: 15 }), resume(HOLDER, EDITED), NOW));
+      told(take(turnOf(asked(status, change), { resultBudget: 15 }), resume(HOLDER, EDITED), NOW));
     expect(back('acknowledged')).toBe('awaiting_approval AwaitingApproval resume');
     expect(back('awaiting_approval')).toBe('awaiting_approval resume');
     expect(back('pending', { attempt: 1 })).toBe('awaiting_approval AwaitingApproval resume');

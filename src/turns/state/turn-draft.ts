@@ -77,7 +77,7 @@ export class TurnDraft {
   answer: TurnAnswer = { ok: true };
   lastClientId: string | null;
   folder: readonly string[] | null;
-  resultRoom: number;
+  resultBudget: number;
   private lease: Lease | null;
   /** Set where the turn was cancelled as a whole. */
   private cancelled: Cancellation | null = null;
@@ -89,7 +89,7 @@ export class TurnDraft {
   ) {
     this.calls = [...turn.calls];
     this.lease = turn.lease;
-    this.resultRoom = turn.resultRoom;
+    this.resultBudget = turn.resultBudget;
     this.lastClientId = turn.lastClientId;
     this.folder = turn.folder;
   }
@@ -173,9 +173,9 @@ export class TurnDraft {
   finish(): TurnStep {
     const { events, results, answer } = this;
     if (!this.changed) return { turn: this.turn, events, results, answer };
-    const { lastClientId, folder, lease, resultRoom, calls, cancelled } = this;
+    const { lastClientId, folder, lease, resultBudget, calls, cancelled } = this;
     const status = cancelled ? 'cancelled' : statusOf(calls);
-    const turn: Turn = { ...this.turn, status, lastClientId, folder, lease, resultRoom, calls };
+    const turn: Turn = { ...this.turn, status, lastClientId, folder, lease, resultBudget, calls };
     // A turn that has ended does not change any more, so this comes once.
     if (status !== 'open') events.push(turnEnd(turn, cancelled));
     return { turn: { ...turn, dueAt: dueAfter(this.turn, turn) }, events, results, answer };

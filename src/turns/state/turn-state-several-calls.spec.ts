@@ -20,10 +20,10 @@ describe('a turn of several calls', () => {
 
   it('keeps a result that takes the last byte of its room, and none that is one byte over it', () => {
     const room = aReport().bytes * 2;
-    const both = { ...turn, resultRoom: room };
+    const both = { ...turn, resultBudget: room };
     const step = live(both, [NOW, report('c1')], [NOW, report('c2')]);
-    expect(step.turn).toMatchObject({ resultRoom: 0, calls: [{ error: null }, { error: null }] });
-    const over = live({ ...both, resultRoom: room - 1 }, [NOW, report('c1')], [NOW, report('c2')]);
+    expect(step.turn).toMatchObject({ resultBudget: 0, calls: [{ error: null }, { error: null }] });
+    const over = live({ ...both, resultBudget: room - 1 }, [NOW, report('c1')], [NOW, report('c2')]);
     expect(over.turn.calls[1]).toMatchObject({ status: 'failed', error: { code: 'TOO_LARGE' } });
   });
 

@@ -53,7 +53,7 @@ export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
     requestHash: 'request-hash',
     lastClientId: null,
     folder: null,
-    resultRoom: 16 * 1024 * 1024,
+    resultBudget: 16 * 1024 * 1024,
     lease,
     dueAt: nextDueAt(calls, lease),
     calls,

@@ -1,31 +1,31 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CommandDesk } from '../../support/command-desk.js';
+import { CommandFixture } from '../../support/command-fixture.js';
 import { PASSWORD, startTestServer, type TestServer } from '../../support/server.js';
 import type { Ran } from '../../support/run-command.js';
 
 describe('patchbay, of logins', () => {
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (desk = await CommandDesk.on(server)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await CommandFixture.on(server)));
+  afterEach(() => setup.close());
   afterAll(() => server.close());
 
   const run = (...args: string[]): Promise<Ran> => {
     const [command, ...rest] = args;
-    const at = ['--home', desk.home, '--url', server.url];
-    return desk.bare([command!, ...at, ...rest], { env: { PATCHBAY_PASSWORD: PASSWORD } });
+    const at = ['--home', setup.home, '--url', server.url];
+    return setup.bare([command!, ...at, ...rest], { env: { PATCHBAY_PASSWORD: PASSWORD } });
   };
-  const login = () => run('login', '--email', desk.scene.user.email);
+  const login = () => run('login', '--email', setup.fixture.user.email);
   const stored = async () =>
-    JSON.parse(await readFile(join(desk.home, 'credentials.json'), 'utf8')) as {
+    JSON.parse(await readFile(join(setup.home, 'credentials.json'), 'utf8')) as {
       current: string | null;
       logins: Record<string, { tokens: { refreshToken: string }; workspaceId: string }>;
     };
 
   it('logs out: the refresh token works no more, and nothing of the login is kept', async () => {
-    const { user } = desk.scene;
+    const { user } = setup.fixture;
     await login();
     const { refreshToken } = (await stored()).logins[server.url]!.tokens;
     const { code, out } = await run('logout');
@@ -42,7 +42,7 @@ describe('patchbay, of logins', () => {
     const nowhere = 'http://127.0.0.1:9';
     const content = await stored();
     const moved = { current: nowhere, logins: { [nowhere]: content.logins[url]! } };
-    await writeFile(join(desk.home, 'credentials.json'), JSON.stringify(moved));
+    await writeFile(join(setup.home, 'credentials.json'), JSON.stringify(moved));
     const refused = await run('logout', '--url', nowhere);
     expect([refused.code, refused.err]).toEqual([
       4,
@@ -55,7 +55,7 @@ describe('patchbay, of logins', () => {
   });
 
   it('lists the workspaces, and keeps the one that is chosen for the other commands', async () => {
-    const { user, workspaceId } = desk.scene;
+    const { user, workspaceId } = setup.fixture;
     await run('login', '--email', user.email, '--workspace', workspaceId);
     const { id } = await user.createWorkspace('Second');
     expect((await run('workspaces')).out).toBe(

@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CommandDesk } from '../../support/command-desk.js';
+import { CommandFixture } from '../../support/command-fixture.js';
 import { CLIENT } from '../../support/processes.js';
-import { createCall } from '../../support/relay-scene.js';
+import { createCall } from '../../support/relay-fixture.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
 
 describe('patchbay, where the reader of its output has gone', () => {
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (desk = await CommandDesk.on(server)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await CommandFixture.on(server)));
+  afterEach(() => setup.close());
   afterAll(() => server.close());
 
   /** Runs the built command, and closes its stdout at the first byte, or before one where there is no other. */
@@ -20,14 +20,14 @@ describe('patchbay, where the reader of its output has gone', () => {
     when: 'start' | 'data',
     ...args: string[]
   ): Promise<{ code: number | null; err: string }> => {
-    const { user, workspaceId } = desk.scene;
+    const { user, workspaceId } = setup.fixture;
     const child = spawn(process.execPath, [CLIENT, ...args], {
       env: {
         PATH: process.env.PATH,
         PATCHBAY_URL: server.url,
         PATCHBAY_TOKEN: user.token,
         PATCHBAY_WORKSPACE: workspaceId,
-        PATCHBAY_HOME: join(desk.directory, 'home-of-pipes'),
+        PATCHBAY_HOME: join(setup.directory, 'home-of-pipes'),
       },
     });
     let err = '';
@@ -39,7 +39,7 @@ describe('patchbay, where the reader of its output has gone', () => {
     return { code, err };
   };
   const call = async (path: string): Promise<unknown> =>
-    desk.scene.user.post(`/workspaces/${desk.scene.workspaceId}/tools`, {
+    setup.fixture.user.post(`/workspaces/${setup.fixture.workspaceId}/tools`, {
       ...{ tool: 'write', args: { path, content: { text: 'x'.repeat(100) } } },
     });
 
@@ -66,14 +66,16 @@ describe('patchbay, where the reader of its output has gone', () => {
   });
 
   it('turn does what it was asked to, with the exit code of that', async () => {
-    const path = join(desk.directory, 'turn.json');
+    const path = join(setup.directory, 'turn.json');
     const write = { toolCallId: 'w', name: 'write', arguments: { path: '/by/turn', content: { text: 'x' } } };
     await writeFile(path, JSON.stringify({ turnId: 'cut', toolCalls: [write] }));
     const { code, err } = await cut('start', 'turn', path);
     expect([code, err.includes('EPIPE')]).toEqual([0, false]);
     await writeFile(path, JSON.stringify({ turnId: 'open', waitMs: 0, toolCalls: [createCall('c')] }));
     expect((await cut('start', 'turn', path)).code).toBe(6);
-    const { body } = await desk.scene.user.get(`/workspaces/${desk.scene.workspaceId}/contents/by/turn`);
+    const { body } = await setup.fixture.user.get(
+      `/workspaces/${setup.fixture.workspaceId}/contents/by/turn`,
+    );
     expect(body).toBe('x');
   });
 });

@@ -1,29 +1,29 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
-import { CommandDesk } from '../../support/command-desk.js';
+import { CommandFixture } from '../../support/command-fixture.js';
 import { CLIENT, TestProcess } from '../../support/processes.js';
-import { createCall } from '../../support/relay-scene.js';
+import { createCall } from '../../support/relay-fixture.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
 
 describe('patchbay connect', () => {
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   let folder: string;
   let client: TestProcess;
   beforeAll(async () => void (server = await startTestServer()));
   beforeEach(async () => {
-    desk = await CommandDesk.on(server);
-    folder = await desk.folder('proj');
+    setup = await CommandFixture.on(server);
+    folder = await setup.folder('proj');
   });
   afterEach(async () => {
     if (client?.running) await client.kill();
-    await desk.close();
+    await setup.close();
   });
   afterAll(() => server.close());
 
   const connect = async (args: string[], env: Record<string, string> = {}): Promise<void> => {
-    client = new TestProcess('patchbay', CLIENT, ['connect', ...args], { ...desk.env, ...env });
+    client = new TestProcess('patchbay', CLIENT, ['connect', ...args], { ...setup.env, ...env });
     await client.says(/^connected$/m);
   };
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
@@ -31,7 +31,7 @@ describe('patchbay connect', () => {
     return (await client.exited).code;
   };
   const outcome = async (...calls: object[]) =>
-    (await desk.scene.post(calls, { waitMs: 20_000 })).body.result.toolResults[0]!;
+    (await setup.fixture.post(calls, { waitMs: 20_000 })).body.result.toolResults[0]!;
   const logged = (event: string): unknown =>
     JSON.parse(client.stderr.split('\n').find((line) => line.startsWith(`{"event":"${event}"`))!);
 
@@ -42,7 +42,7 @@ describe('patchbay connect', () => {
     expect(await stop()).toBe(0);
     expect(client.stdout).toBe('connected\n');
     expect(logged('Tool.CreateFile.Executed')).toMatchObject({
-      ...{ sessionId: desk.scene.session.sessionId, toolCallId: 'c1', callId },
+      ...{ sessionId: setup.fixture.session.sessionId, toolCallId: 'c1', callId },
       ...{ path: 'src/a.txt', overwrite: false, success: true, errorCode: null },
     });
     expect(client.stderr).toContain('allowed by --allow src/**');
@@ -72,7 +72,7 @@ describe('patchbay connect', () => {
   });
 
   it('takes its folder as an argument like push and pull, and others with --root', async () => {
-    const other = await desk.folder('other');
+    const other = await setup.folder('other');
     await connect([folder, '--root', other, '--yes']);
     await outcome(createCall('c1', 'proj/a.txt'), createCall('c2', 'other/b.txt'));
     await stop();
@@ -80,7 +80,7 @@ describe('patchbay connect', () => {
   });
 
   it('asks about Cloud changes of the server by the same rules, and changes nothing itself', async () => {
-    await desk.run('approvals', '--ask', 'write');
+    await setup.run('approvals', '--ask', 'write');
     await connect([folder, '--allow', 'notes/**']);
     const args = { path: '/notes/a.txt', content: { text: 'x\n' } };
     expect((await outcome({ toolCallId: 'w', name: 'write', arguments: args })).status).toBe('succeeded');
@@ -91,16 +91,16 @@ describe('patchbay connect', () => {
 
   it('writes nothing without a terminal if no rule allows it, and waits', async () => {
     await connect([folder, '--allow', 'src/**']);
-    const { turnId } = (await desk.scene.post([createCall('c1', 'other.txt')])).body.result;
-    await desk.scene.untilCall(turnId, 'c1', 'awaiting_approval');
+    const { turnId } = (await setup.fixture.post([createCall('c1', 'other.txt')])).body.result;
+    await setup.fixture.untilCall(turnId, 'c1', 'awaiting_approval');
     expect(await stop('SIGINT')).toBe(130);
     expect(await readdir(folder)).toEqual([]);
   });
 
   it('is the same client at every start in a folder, and another in another folder', async () => {
     const ids = async () => {
-      const path = `/workspaces/${desk.scene.workspaceId}/clients`;
-      const { body } = await desk.scene.user.get<{ clients: { clientId: string }[] }>(path);
+      const path = `/workspaces/${setup.fixture.workspaceId}/clients`;
+      const { body } = await setup.fixture.user.get<{ clients: { clientId: string }[] }>(path);
       return body.clients.map(({ clientId }) => clientId);
     };
     for (const root of [folder, folder]) {
@@ -108,13 +108,13 @@ describe('patchbay connect', () => {
       await stop();
     }
     expect(await ids()).toHaveLength(1);
-    await connect([await desk.folder('other')]);
+    await connect([await setup.folder('other')]);
     expect(await ids()).toHaveLength(2);
   });
 
   it('does not run twice in one folder', async () => {
     await connect([folder]);
-    const { code, err } = await desk.run('connect', folder);
+    const { code, err } = await setup.run('connect', folder);
     expect([code, err]).toEqual([
       7,
       expect.stringMatching(/^patchbay: Another patchbay client \(process \d+\)/),
@@ -141,8 +141,8 @@ describe('patchbay connect', () => {
   });
 
   it('rejects a folder that contains its own home', async () => {
-    await mkdir(desk.home);
-    const { code, err } = await desk.run('connect', desk.home);
+    await mkdir(setup.home);
+    const { code, err } = await setup.run('connect', setup.home);
     expect([code, err]).toEqual([2, expect.stringContaining('set PATCHBAY_HOME elsewhere')]);
   });
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CommandDesk } from '../../support/command-desk.js';
+import { CommandFixture } from '../../support/command-fixture.js';
 import { CLIENT, freePort } from '../../support/processes.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
 
@@ -23,19 +23,19 @@ const TURN = '[{"toolCallId":"c1","name":"ls","arguments":{}}]';
 
 describe('The exit code', () => {
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   beforeAll(async () => {
     server = await startTestServer();
-    desk = await CommandDesk.on(server);
+    setup = await CommandFixture.on(server);
   });
   afterAll(async () => {
-    await desk.close();
+    await setup.close();
     await server.close();
   });
-  const at = (url: string, home = join(desk.directory, 'nobody')) => ['--home', home, '--url', url];
+  const at = (url: string, home = join(setup.directory, 'nobody')) => ['--home', home, '--url', url];
 
   it.each(COMMANDS)('of %s %j is 3 for who is not logged in, and says what to do', async (name, args) => {
-    const { code, err } = await desk.bare([name, ...at(server.url), ...args], { stdin: TURN });
+    const { code, err } = await setup.bare([name, ...at(server.url), ...args], { stdin: TURN });
     expect([code, err]).toEqual([
       3,
       `patchbay: Not logged in to ${server.url}: run "patchbay login", or pass an access token (--token, PATCHBAY_TOKEN).\n`,
@@ -44,9 +44,9 @@ describe('The exit code', () => {
 
   it.each(COMMANDS)('of %s %j is 3 for a workspace of others', async (name, args) => {
     const { token } = await server.register();
-    const { PATCHBAY_WORKSPACE: id } = desk.env;
+    const { PATCHBAY_WORKSPACE: id } = setup.env;
     const flags = [...at(server.url), '--token', token, '--workspace', id!];
-    const { code, err } = await desk.bare([name, ...flags, ...args], { stdin: TURN });
+    const { code, err } = await setup.bare([name, ...flags, ...args], { stdin: TURN });
     // Those that one has are listed, whichever is named.
     if (name === 'workspaces') expect(code).toBe(0);
     else
@@ -57,9 +57,11 @@ describe('The exit code', () => {
     'of %s %j is 2 for an option that there is not, a URL that is none, and a word too many',
     async (name, args) => {
       for (const wrong of [['--bogus'], ['--url', 'localhost'], ['--url', 'http://h/?x=1']]) {
-        expect((await desk.bare([name, ...at(server.url), ...wrong, ...args], { stdin: TURN })).code).toBe(2);
+        expect((await setup.bare([name, ...at(server.url), ...wrong, ...args], { stdin: TURN })).code).toBe(
+          2,
+        );
       }
-      expect((await desk.bare([name, ...at(server.url), ...args, 'one', 'two', 'three'])).code).toBe(2);
+      expect((await setup.bare([name, ...at(server.url), ...args, 'one', 'two', 'three'])).code).toBe(2);
     },
   );
 
@@ -74,10 +76,10 @@ describe('The exit code', () => {
     ['turn', []],
     ['completion', ['tcsh']],
   ])('of %s %j is 2', async (name, [...args]) => {
-    await writeFile(join(desk.directory, 'a-file'), '');
-    const words = args.map((arg) => (/^no|^a-/.test(arg) ? join(desk.directory, arg) : arg));
+    await writeFile(join(setup.directory, 'a-file'), '');
+    const words = args.map((arg) => (/^no|^a-/.test(arg) ? join(setup.directory, arg) : arg));
     const { code, err } =
-      name === 'completion' ? await desk.bare([name, ...args]) : await desk.run(name, ...words);
+      name === 'completion' ? await setup.bare([name, ...args]) : await setup.run(name, ...words);
     expect([code, err]).toEqual([
       2,
       expect.stringMatching(/does not exist|is not a folder|Cannot read|Pass|Allowed/),
@@ -92,13 +94,13 @@ describe('The exit code', () => {
     [['--event', 'Nope', '--csv'], /^patchbay: event is not the name of an event; there are File\.Created, /],
     [['--error-code', 'Nope', '--json'], /^patchbay: errorCode is not a known code, .*known: UNKNOWN_TOOL, /],
   ])('of audit %j is 2, and names what there is', async (flags, said) => {
-    const { code, out, err } = await desk.run('audit', ...flags);
+    const { code, out, err } = await setup.run('audit', ...flags);
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(said)]);
   });
 
   it('is 4 where no server answers', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
-    const { code, err } = await desk.bare(['login', ...at(url), '--email', 'a@example.com'], {
+    const { code, err } = await setup.bare(['login', ...at(url), '--email', 'a@example.com'], {
       stdin: 'password',
     });
     expect([code, err]).toEqual([
@@ -108,17 +110,17 @@ describe('The exit code', () => {
   });
 
   it('is 8 where a pull could not write all that there is, and names the file', async () => {
-    await desk.run('push', await desk.folder('proj', { a: 'a\n', b: 'b\n' }));
-    const other = await desk.folder('elsewhere/proj');
+    await setup.run('push', await setup.folder('proj', { a: 'a\n', b: 'b\n' }));
+    const other = await setup.folder('elsewhere/proj');
     await mkdir(join(other, 'b'));
-    const { code, out } = await desk.run('pull', other);
+    const { code, out } = await setup.run('pull', other);
     expect([code, out]).toEqual([8, expect.stringContaining('failed 1:\n  b: "b" is a folder.\n')]);
   });
 
   it('is 8 where a pull cannot make the folder that it is to write', async () => {
-    await writeFile(join(desk.directory, 'a-file'), '');
-    const folder = join(desk.directory, 'a-file', 'below');
-    const { code, err } = await desk.run('pull', folder);
+    await writeFile(join(setup.directory, 'a-file'), '');
+    const folder = join(setup.directory, 'a-file', 'below');
+    const { code, err } = await setup.run('pull', folder);
     expect([code, err]).toEqual([
       8,
       `patchbay: Cannot make the folder ${folder}: a part of its path is a file, not a folder (ENOTDIR).\n`,
@@ -126,16 +128,16 @@ describe('The exit code', () => {
   });
 
   it('is 1 where what it keeps cannot be opened, and names the file', async () => {
-    await desk.run('push', await desk.folder('p', { a: 'a\n' }));
-    const home = join(desk.directory, 'broken');
+    await setup.run('push', await setup.folder('p', { a: 'a\n' }));
+    const home = join(setup.directory, 'broken');
     await mkdir(home);
     await writeFile(join(home, 'sync'), '');
     await writeFile(join(home, 'clients'), '');
     for (const command of [
-      ['push', join(desk.directory, 'p')],
-      ['connect', '--root', join(desk.directory, 'p')],
+      ['push', join(setup.directory, 'p')],
+      ['connect', '--root', join(setup.directory, 'p')],
     ]) {
-      const { code, err } = await desk.run(command[0]!, '--home', home, ...command.slice(1));
+      const { code, err } = await setup.run(command[0]!, '--home', home, ...command.slice(1));
       expect([code, err]).toEqual([
         1,
         expect.stringMatching(
@@ -146,7 +148,7 @@ describe('The exit code', () => {
   });
 
   it('is 130 for a client that Ctrl-C ends', async () => {
-    const client = await desk.connect(await desk.folder('interrupted'), false);
+    const client = await setup.connect(await setup.folder('interrupted'), false);
     client.signal('SIGINT');
     expect(await client.exited).toEqual({ code: 130, signal: null });
   });

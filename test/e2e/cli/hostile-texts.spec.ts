@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { runCli } from '../../../packages/cli/src/program.js';
 import type { CliIo } from '../../../packages/cli/src/settings.js';
-import { CommandDesk } from '../../support/command-desk.js';
-import { createCall } from '../../support/relay-scene.js';
+import { CommandFixture } from '../../support/command-fixture.js';
+import { createCall } from '../../support/relay-fixture.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
 
 /** A colour, the title of the window, an escape sequence of one byte, and a change of the direction of writing. */
@@ -54,17 +54,17 @@ async function taintingProxy(target: string): Promise<Server> {
 
 describe('Texts of a hostile server or disk', () => {
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   let proxy: Server;
   beforeAll(async () => void (server = await startTestServer()));
   beforeEach(async () => {
-    desk = await CommandDesk.on(server);
+    setup = await CommandFixture.on(server);
     proxy = await taintingProxy(server.url);
   });
   afterEach(async () => {
     proxy.closeAllConnections();
     proxy.close();
-    await desk.close();
+    await setup.close();
   });
   afterAll(() => server.close());
 
@@ -75,17 +75,18 @@ describe('Texts of a hostile server or disk', () => {
     let text = '';
     for (const one of [stdout, stderr]) one.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const stdin = new PassThrough().end();
-    const { PATCHBAY_TOKEN: token, PATCHBAY_WORKSPACE: workspace } = desk.env;
+    const { PATCHBAY_TOKEN: token, PATCHBAY_WORKSPACE: workspace } = setup.env;
     const address = url ?? `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const [command, ...rest] = args;
-    const flags = ['--home', desk.home, '--url', address, '--token', token!, '--workspace', workspace!];
+    const flags = ['--home', setup.home, '--url', address, '--token', token!, '--workspace', workspace!];
     await runCli([command!, ...flags, ...rest], { stdin, stdout, stderr, env: {} } as unknown as CliIo);
     return text;
   }
 
   it('steer no terminal, whichever command shows them', async () => {
-    const { turnId } = (await desk.scene.post([createCall('c1', 'proj/a.txt')], { waitMs: 0 })).body.result;
-    const turn = join(desk.directory, 'turn.json');
+    const { turnId } = (await setup.fixture.post([createCall('c1', 'proj/a.txt')], { waitMs: 0 })).body
+      .result;
+    const turn = join(setup.directory, 'turn.json');
     await writeFile(turn, JSON.stringify([{ toolCallId: 'r', name: 'read', arguments: { path: '/none' } }]));
     for (const [args, shows] of [
       [['workspaces'], 'owner\\x1b[45m'],
@@ -98,7 +99,7 @@ describe('Texts of a hostile server or disk', () => {
       [['turn', turn], 'read'],
       [['turn', '--follow', turnId, '--wait', '10'], '…'],
       [['cancel', turnId], 'c1\\x1b'],
-      [['revert', desk.scene.workspaceId], 'patchbay: '],
+      [['revert', setup.fixture.workspaceId], 'patchbay: '],
       [['turn', '--follow', 'none'], 'There is no turn'],
     ] as [string[], string][]) {
       const text = await said(args);
@@ -108,7 +109,10 @@ describe('Texts of a hostile server or disk', () => {
   });
 
   it('steer no terminal where they are names of files, or what was noted in the home', async () => {
-    const folder = await desk.folder(`proj${TAINT}`, { [`a${TAINT}.txt`]: 'a\n', [`.env${TAINT}`]: 'X=1\n' });
+    const folder = await setup.folder(`proj${TAINT}`, {
+      [`a${TAINT}.txt`]: 'a\n',
+      [`.env${TAINT}`]: 'X=1\n',
+    });
     for (const args of [
       ['status', folder],
       ['push', '--verbose', folder],
@@ -118,7 +122,7 @@ describe('Texts of a hostile server or disk', () => {
     ]) {
       expectHarmless(await said(args, server.url));
     }
-    const rules = join(desk.home, 'rules');
+    const rules = join(setup.home, 'rules');
     await mkdir(rules);
     const rule = {
       url: 'u',
@@ -135,8 +139,8 @@ describe('Texts of a hostile server or disk', () => {
     expectHarmless(approvals);
     expect(approvals).toContain('1  every call of t\\x1b');
     // The note of the workspace that was chosen before.
-    for (const name of await readdir(join(desk.home, 'workspaces'))) {
-      const file = join(desk.home, 'workspaces', name);
+    for (const name of await readdir(join(setup.home, 'workspaces'))) {
+      const file = join(setup.home, 'workspaces', name);
       const noted = { ...(JSON.parse(await readFile(file, 'utf8')) as object), name: TAINT, whose: TAINT };
       await writeFile(file, JSON.stringify(noted));
     }

@@ -1,44 +1,44 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CommandDesk } from '../../support/command-desk.js';
-import { createCall } from '../../support/relay-scene.js';
+import { CommandFixture } from '../../support/command-fixture.js';
+import { createCall } from '../../support/relay-fixture.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
-import { put } from '../../support/sync-desk.js';
+import { put } from '../../support/sync-fixture.js';
 
 describe('patchbay status', () => {
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (desk = await CommandDesk.on(server)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await CommandFixture.on(server)));
+  afterEach(() => setup.close());
   afterAll(() => server.close());
 
   it('tells who and where one is, and what to do in a folder that is new here', async () => {
-    const { user, workspaceId } = desk.scene;
-    const { code, out } = await desk.run('status', await desk.folder('proj'));
+    const { user, workspaceId } = setup.fixture;
+    const { code, out } = await setup.run('status', await setup.folder('proj'));
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
       `Server     ${server.url}, as ${user.email}`,
       `Workspace  "Workspace" (${workspaceId}), yours`,
       'Clients    none was ever connected: run "patchbay connect" in a project folder',
       'Open       nothing',
-      `Folder     ${join(desk.directory, 'proj')} was never synced with this workspace:`,
+      `Folder     ${join(setup.directory, 'proj')} was never synced with this workspace:`,
       '           "patchbay push" sends its files, "patchbay connect" connects it',
       '',
     ]);
   });
 
   it('tells what waits, for whom and until when, and whose client is connected', async () => {
-    const folder = await desk.folder('proj', { 'a.txt': 'a\n' });
-    await desk.run('push', folder);
-    await desk.scene.post([createCall('c1', 'proj/b.txt')], { turnId: 't1' });
-    const before = (await desk.run('status', folder)).out;
+    const folder = await setup.folder('proj', { 'a.txt': 'a\n' });
+    await setup.run('push', folder);
+    await setup.fixture.post([createCall('c1', 'proj/b.txt')], { turnId: 't1' });
+    const before = (await setup.run('status', folder)).out;
     expect(before).toMatch(
       /Open {7}turn t1, posted \d+ s ago\n +c1 workspace_create_file proj\/b\.txt waits for a client \("patchbay connect"\), until \d\d:\d\d:\d\d \(5 min left\)\n/,
     );
-    await desk.connect(folder, false);
-    await desk.scene.untilCall('t1', 'c1', 'awaiting_approval');
-    const { out } = await desk.run('status', folder);
+    await setup.connect(folder, false);
+    await setup.fixture.untilCall('t1', 'c1', 'awaiting_approval');
+    const { out } = await setup.run('status', folder);
     expect(out).toMatch(/Clients {4}"patchbay connect proj", with proj: connected for \d+ s\n/);
     expect(out).toMatch(
       /waits for a person's decision at "patchbay connect proj", until \S+ \(15 min left\)\n/,
@@ -47,17 +47,17 @@ describe('patchbay status', () => {
   });
 
   it('tells in what a folder and the Cloud differ, by who has changed it, and changes neither', async () => {
-    const folder = await desk.folder('proj', { here: '1', gone: '1', there: '1', both: '1', same: '1' });
-    await desk.run('push', folder);
+    const folder = await setup.folder('proj', { here: '1', gone: '1', there: '1', both: '1', same: '1' });
+    await setup.run('push', folder);
     await put(folder, { here: '2', both: '2', fresh: '2' });
     await rm(join(folder, 'gone'));
     const write = (path: string, text: string) =>
-      desk.scene.user.post(`/workspaces/${desk.scene.workspaceId}/tools`, {
+      setup.fixture.user.post(`/workspaces/${setup.fixture.workspaceId}/tools`, {
         tool: 'write',
         args: { path, content: { text } },
       });
     for (const name of ['there', 'both', 'new']) await write(`/proj/${name}`, 'theirs');
-    const { out } = await desk.run('status', folder);
+    const { out } = await setup.run('status', folder);
     expect(out.slice(out.indexOf('Folder')).split('\n').slice(1, -1)).toEqual(
       [
         '3 changed here; "patchbay push" sends it:',
@@ -71,29 +71,29 @@ describe('patchbay status', () => {
         '  both (was changed here, and in the Cloud too)',
       ].map((line) => `           ${line}`),
     );
-    const again = await desk.run('status', folder, '--json');
+    const again = await setup.run('status', folder, '--json');
     expect(JSON.parse(again.out)).toMatchObject({
       server: server.url,
-      user: { id: desk.scene.user.id, email: desk.scene.user.email },
-      workspace: { id: desk.scene.workspaceId },
+      user: { id: setup.fixture.user.id, email: setup.fixture.user.email },
+      workspace: { id: setup.fixture.workspaceId },
       ...{ clients: [], turns: [], moreTurns: false, othersTurns: 0 },
       folder: { name: 'proj', inCloud: [{ path: 'new', change: 'added' }, { path: 'there' }], faults: [] },
     });
   });
 
   it("tells an owner how much of others' is open, and a member of their own alone", async () => {
-    const { scene } = desk;
-    const ben = await scene.server.register();
-    await scene.user.addMember(scene.workspaceId, ben);
-    await scene.post([createCall('c1')], { turnId: 't1' });
-    const owner = await desk.run('status', desk.directory);
+    const { fixture } = setup;
+    const ben = await fixture.server.register();
+    await fixture.user.addMember(fixture.workspaceId, ben);
+    await fixture.post([createCall('c1')], { turnId: 't1' });
+    const owner = await setup.run('status', setup.directory);
     expect(owner.out).toContain('turn t1');
-    const asBen = ['status', '--home', desk.home, '--url', scene.server.url, '--token', ben.token];
-    const member = await desk.bare([...asBen, '--workspace', scene.workspaceId, desk.directory]);
+    const asBen = ['status', '--home', setup.home, '--url', fixture.server.url, '--token', ben.token];
+    const member = await setup.bare([...asBen, '--workspace', fixture.workspaceId, setup.directory]);
     expect([member.code, member.out]).toEqual([0, expect.stringContaining('Open       nothing\n')]);
-    const session = await ben.post<{ sessionId: string }>(`/workspaces/${scene.workspaceId}/sessions`, {});
-    const turns = `/workspaces/${scene.workspaceId}/sessions/${session.body.sessionId}/turns`;
+    const session = await ben.post<{ sessionId: string }>(`/workspaces/${fixture.workspaceId}/sessions`, {});
+    const turns = `/workspaces/${fixture.workspaceId}/sessions/${session.body.sessionId}/turns`;
     await ben.post(turns, { toolCalls: [createCall('c2')], waitMs: 0 });
-    expect((await desk.run('status', desk.directory)).out).toContain('1 turn of other members\n');
+    expect((await setup.run('status', setup.directory)).out).toContain('1 turn of other members\n');
   });
 });

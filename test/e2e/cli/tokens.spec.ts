@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { CommandDesk } from '../../support/command-desk.js';
+import { CommandFixture } from '../../support/command-fixture.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -7,30 +7,30 @@ import { waitFor } from '../../support/wait-for.js';
 describe('A token that is passed to patchbay', () => {
   const clock = new ShiftedClock();
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   beforeAll(async () => void (server = await startTestServer({ clock })));
-  beforeEach(async () => void (desk = await CommandDesk.on(server)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await CommandFixture.on(server)));
+  afterEach(() => setup.close());
   afterAll(() => server.close());
 
   it('tells whose it is, and not who has the machine', async () => {
-    const { email, id } = desk.scene.user;
-    const { out } = await desk.run('status');
+    const { email, id } = setup.fixture.user;
+    const { out } = await setup.run('status');
     expect(out).toContain(`Server     ${server.url}, as ${email}\n`);
-    const { user } = JSON.parse((await desk.run('status', '--json')).out) as { user: unknown };
+    const { user } = JSON.parse((await setup.run('status', '--json')).out) as { user: unknown };
     expect(user).toEqual({ id, email });
-    const client = await desk.connect(await desk.folder('proj'));
+    const client = await setup.connect(await setup.folder('proj'));
     await waitFor(() => client.stderr.includes(`, as ${email}.`), 'the client to say who it is');
     expect(client.stderr).not.toContain(`, as ${userInfo().username}.`);
   });
 
   it('is refused for what is wrong with it, whichever command it is passed to', async () => {
-    const { token } = desk.scene.user;
-    const commands = [['status'], ['audit'], ['workspaces'], ['push', await desk.folder('proj')]];
+    const { token } = setup.fixture.user;
+    const commands = [['status'], ['audit'], ['workspaces'], ['push', await setup.folder('proj')]];
     const said = async (passed: string) => {
-      const flags = ['--home', desk.home, '--url', server.url, '--workspace', desk.scene.workspaceId];
+      const flags = ['--home', setup.home, '--url', server.url, '--workspace', setup.fixture.workspaceId];
       const runs = await Promise.all(
-        commands.map(([name, ...args]) => desk.bare([name!, ...flags, '--token', passed, ...args])),
+        commands.map(([name, ...args]) => setup.bare([name!, ...flags, '--token', passed, ...args])),
       );
       expect(runs.map(({ code }) => code)).toEqual(commands.map(() => 3));
       return [...new Set(runs.map(({ err }) => err))];

@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OpenTurnPage } from '@patchbay/protocol';
-import { CommandDesk } from '../../support/command-desk.js';
+import { CommandFixture } from '../../support/command-fixture.js';
 import { RelayProxy } from '../../support/relay-proxy.js';
-import { createCall } from '../../support/relay-scene.js';
+import { createCall } from '../../support/relay-fixture.js';
 import { PASSWORD, startTestServer, type TestServer } from '../../support/server.js';
 import { describeAtTerminal, KEYS } from '../../support/terminal.js';
 import { waitFor } from '../../support/wait-for.js';
 
-async function openTurns({ scene }: CommandDesk): Promise<number> {
-  const { body } = await scene.user.get<OpenTurnPage>(`/workspaces/${scene.workspaceId}/turns`);
+async function openTurns({ fixture }: CommandFixture): Promise<number> {
+  const { body } = await fixture.user.get<OpenTurnPage>(`/workspaces/${fixture.workspaceId}/turns`);
   return body.turns.length;
 }
 
@@ -17,35 +17,35 @@ const INTERRUPTED = { code: 130, signal: null };
 
 describeAtTerminal('patchbay at a terminal', () => {
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (desk = await CommandDesk.on(server)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await CommandFixture.on(server)));
+  afterEach(() => setup.close());
   afterAll(() => server.close());
 
   it('tells what a turn waits for, whom and how long, until it has ended', async () => {
-    const file = join(desk.directory, 'turn.json');
+    const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify({ turnId: 't1', toolCalls: [createCall('c1', 'proj/a.txt')] }));
-    const terminal = desk.terminal(['turn', file], { columns: 200 });
+    const terminal = setup.terminal(['turn', file], { columns: 200 });
     await terminal.shows(
       /… c1 workspace_create_file proj\/a\.txt waits for a client \("patchbay connect"\), until \S+ \(5 min left\)/,
     );
-    const folder = await desk.folder('proj');
-    const asking = await desk.connect(folder, false);
+    const folder = await setup.folder('proj');
+    const asking = await setup.connect(folder, false);
     await terminal.shows(
       /… c1 .* waits for a person's decision at "patchbay connect proj", until \S+ \(15 min left\)/,
     );
     await asking.kill();
-    await desk.connect(folder, true);
+    await setup.connect(folder, true);
     await terminal.shows('✓ c1 workspace_create_file proj/a.txt');
     await terminal.shows('"kind": "final"');
     expect(await terminal.exited).toEqual({ code: 0, signal: null });
   });
 
   it('names the turn at Ctrl-C, how to go on and how to cancel, and both do', async () => {
-    const file = join(desk.directory, 'turn.json');
+    const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify([createCall('c1')]));
-    const posting = desk.terminal(['turn', file], { columns: 300 });
+    const posting = setup.terminal(['turn', file], { columns: 300 });
     await posting.shows('waits for a client');
     posting.type(KEYS.ctrlC);
     await posting.shows(
@@ -53,24 +53,24 @@ describeAtTerminal('patchbay at a terminal', () => {
     );
     expect(await posting.exited).toEqual(INTERRUPTED);
     const [, turnId] = /Turn (\S+) continues/.exec(posting.said)!;
-    const following = desk.terminal(['turn', '--follow', turnId!], { columns: 200 });
+    const following = setup.terminal(['turn', '--follow', turnId!], { columns: 200 });
     await following.shows('waits for a client');
-    expect((await desk.run('cancel', turnId!)).code).toBe(0);
+    expect((await setup.run('cancel', turnId!)).code).toBe(0);
     await following.shows('✗ c1 workspace_create_file c1.txt cancelled');
     expect((await following.exited).code).toBe(5);
   });
 
   it('waits on where the server goes away, and names the turn once', async () => {
     const line = await RelayProxy.to(Number(new URL(server.url).port));
-    const file = join(desk.directory, 'turn.json');
+    const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify([createCall('c1', 'proj/a.txt')]));
-    const terminal = desk.terminal(['turn', file], { columns: 200, env: { PATCHBAY_URL: line.url } });
+    const terminal = setup.terminal(['turn', file], { columns: 200, env: { PATCHBAY_URL: line.url } });
     await terminal.shows('waits for a client');
     line.cut();
     const away = /No answer from .*Trying again; turn \S+ is not lost\. Ctrl-C ends the wait, not the turn\./;
     await terminal.shows(away);
-    await desk.connect(await desk.folder('proj'));
-    await waitFor(async () => (await openTurns(desk)) === 0, 'the turn to end meanwhile');
+    await setup.connect(await setup.folder('proj'));
+    await waitFor(async () => (await openTurns(setup)) === 0, 'the turn to end meanwhile');
     line.mend();
     await terminal.shows('The server answers again.');
     await terminal.shows('✓ c1 workspace_create_file proj/a.txt');
@@ -81,10 +81,10 @@ describeAtTerminal('patchbay at a terminal', () => {
 
   it('waits no longer than --wait for a server that is away, and ends with the turn as it was', async () => {
     const line = await RelayProxy.to(Number(new URL(server.url).port));
-    const file = join(desk.directory, 'turn.json');
+    const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify({ turnId: 't-away', toolCalls: [createCall('c1')] }));
     const env = { PATCHBAY_URL: line.url };
-    const terminal = desk.terminal(['turn', file, '--wait', '6000'], { columns: 200, env });
+    const terminal = setup.terminal(['turn', file, '--wait', '6000'], { columns: 200, env });
     await terminal.shows('waits for a client');
     line.cut();
     await terminal.shows('turn t-away is not lost');
@@ -95,14 +95,14 @@ describeAtTerminal('patchbay at a terminal', () => {
 
   it('names the turn where it cannot be known whether a server that was never there has it', async () => {
     const line = await RelayProxy.to(Number(new URL(server.url).port));
-    const file = join(desk.directory, 'turn.json');
+    const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify({ turnId: 't-lost', toolCalls: [createCall('c1')] }));
     const env = { PATCHBAY_URL: line.url };
     // The workspace is known from then on.
-    await desk.terminal(['audit'], { env }).exited;
+    await setup.terminal(['audit'], { env }).exited;
     line.close();
-    const { sessionId } = desk.scene.session;
-    const terminal = desk.terminal(['turn', file, '--session', sessionId], { columns: 300, env });
+    const { sessionId } = setup.fixture.session;
+    const terminal = setup.terminal(['turn', file, '--session', sessionId], { columns: 300, env });
     await terminal.shows('Turn t-lost may have been accepted. "patchbay turn --follow t-lost" waits for it');
     expect((await terminal.exited).code).toBe(4);
   });
@@ -112,20 +112,20 @@ describeAtTerminal('patchbay at a terminal', () => {
     ['password', ['login', '--email', 'ada@example.com'], 'Password: '],
     ['calls', ['turn', '-'], 'then press Ctrl-D'],
   ])('ends with 130 at Ctrl-C where it asks for the %s', async (_what, args, question) => {
-    const terminal = desk.terminal(args);
+    const terminal = setup.terminal(args);
     await terminal.shows(question);
     terminal.type(KEYS.ctrlC);
     expect(await terminal.exited).toEqual(INTERRUPTED);
   });
 
   it('asks which workspace after a login, where Ctrl-C keeps the login', async () => {
-    await desk.scene.user.createWorkspace('Second');
+    await setup.fixture.user.createWorkspace('Second');
     const env = { PATCHBAY_TOKEN: '', PATCHBAY_WORKSPACE: '', PATCHBAY_PASSWORD: PASSWORD };
-    const login = desk.terminal(['login', '--email', desk.scene.user.email], { env });
+    const login = setup.terminal(['login', '--email', setup.fixture.user.email], { env });
     await login.shows('Workspace [1-2]: ');
     login.type(KEYS.ctrlC);
     expect(await login.exited).toEqual(INTERRUPTED);
-    const list = desk.terminal(['workspaces'], { env });
+    const list = setup.terminal(['workspaces'], { env });
     await list.shows('Second');
     expect((await list.exited).code).toBe(0);
   });

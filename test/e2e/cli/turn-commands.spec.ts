@@ -1,117 +1,117 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
-import type { InvokeResult, TurnEnvelope } from '@patchbay/protocol';
-import { CommandDesk } from '../../support/command-desk.js';
-import { createCall } from '../../support/relay-scene.js';
+import type { InvokeResult, TurnResult } from '@patchbay/protocol';
+import { CommandFixture } from '../../support/command-fixture.js';
+import { createCall } from '../../support/relay-fixture.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
 
-type Answer = InvokeResult<TurnEnvelope>;
+type Answer = InvokeResult<TurnResult>;
 
 describe('patchbay, of turns', () => {
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (desk = await CommandDesk.on(server)));
-  afterEach(() => desk.close());
+  beforeEach(async () => void (setup = await CommandFixture.on(server)));
+  afterEach(() => setup.close());
   afterAll(() => server.close());
 
   const file = async (turn: object): Promise<string> => {
-    const path = join(desk.directory, 'turn.json');
+    const path = join(setup.directory, 'turn.json');
     await writeFile(path, JSON.stringify(turn));
     return path;
   };
 
   it('waits as long as the file says, unless --wait says otherwise, and then says how to go on', async () => {
     const path = await file({ turnId: 't1', waitMs: 0, toolCalls: [createCall('c1')] });
-    const posted = await desk.run('turn', path);
+    const posted = await setup.run('turn', path);
     expect(posted.code).toBe(6);
     expect(posted.err).toBe(
       'Turn t1 is still open. "patchbay turn --follow t1" waits for it, "patchbay cancel t1" ends it.\n',
     );
     const { sessionId } = (JSON.parse(posted.out) as Answer).result;
-    const waiting = desk.run('turn', path, '--session', sessionId, '--wait', '20000');
-    expect((await desk.run('cancel', 't1')).code).toBe(0);
+    const waiting = setup.run('turn', path, '--session', sessionId, '--wait', '20000');
+    expect((await setup.run('cancel', 't1')).code).toBe(0);
     expect((await waiting).code).toBe(5);
   });
 
   it('leaves it to the server to refuse a waitMs that is none', async () => {
-    const { code, err } = await desk.run('turn', await file({ waitMs: -1, toolCalls: [createCall('c1')] }));
+    const { code, err } = await setup.run('turn', await file({ waitMs: -1, toolCalls: [createCall('c1')] }));
     expect([code, err]).toEqual([2, 'patchbay: waitMs must not be less than 0.\n']);
   });
 
   it('follows a turn that somebody has posted to its end, and finds its session by itself', async () => {
-    await desk.scene.post([createCall('c1', 'proj/a.txt')], { turnId: 't1' });
-    const followed = desk.run('turn', '--follow', 't1');
-    await desk.connect(await desk.folder('proj'));
+    await setup.fixture.post([createCall('c1', 'proj/a.txt')], { turnId: 't1' });
+    const followed = setup.run('turn', '--follow', 't1');
+    await setup.connect(await setup.folder('proj'));
     const { code, out } = await followed;
     expect(code).toBe(0);
     expect((JSON.parse(out) as Answer).result).toMatchObject({ kind: 'final', turnId: 't1' });
   });
 
   it('cancels one call of a turn, or what is left of it, and says how each stands', async () => {
-    await desk.scene.post(
+    await setup.fixture.post(
       [createCall('c1'), createCall('c2'), { toolCallId: 'c3', name: 'ls', arguments: {} }],
       {
         turnId: 't1',
         waitMs: 1000,
       },
     );
-    const one = await desk.run('cancel', 't1', 'c1');
+    const one = await setup.run('cancel', 't1', 'c1');
     expect(one.out).toMatch(
       /^Turn t1 continues\.\n {2}c1 workspace_create_file: cancelled\n {2}c3 ls: succeeded\n {2}c2 workspace_create_file c2\.txt waits for a client/,
     );
-    const all = await desk.run('cancel', 't1', '--json');
+    const all = await setup.run('cancel', 't1', '--json');
     expect([all.code, JSON.parse(all.out)]).toMatchObject([0, { turnId: 't1', status: 'cancelled' }]);
   });
 
   it('knows no turn of another name, and asks for the session where several have one', async () => {
-    const unknown = await desk.run('cancel', 'nope');
+    const unknown = await setup.run('cancel', 'nope');
     expect([unknown.code, unknown.err]).toEqual([
       1,
       'patchbay: There is no turn nope in this workspace. "patchbay status" lists open turns.\n',
     ]);
-    await desk.scene.post([createCall('c1')], { turnId: 't1' });
-    const first = desk.scene.session.sessionId;
-    await desk.scene.newSession();
-    await desk.scene.post([createCall('c1')], { turnId: 't1' });
-    const twice = await desk.run('cancel', 't1');
+    await setup.fixture.post([createCall('c1')], { turnId: 't1' });
+    const first = setup.fixture.session.sessionId;
+    await setup.fixture.newSession();
+    await setup.fixture.post([createCall('c1')], { turnId: 't1' });
+    const twice = await setup.run('cancel', 't1');
     expect([twice.code, twice.err]).toEqual([
       2,
       expect.stringContaining(`pass --session <id>, one of ${first}, `),
     ]);
-    expect((await desk.run('cancel', 't1', '--session', first)).code).toBe(0);
+    expect((await setup.run('cancel', 't1', '--session', first)).code).toBe(0);
   });
 
   it('shows and changes of which tools a person is asked, beside the rules of this machine', async () => {
     const tools = 'Server tools in this workspace that need approval:';
     const rules = 'Rules of this machine that allow calls without asking:';
-    expect((await desk.run('approvals')).out).toBe(`${rules}\n  none\n${tools}\n  none\n`);
-    expect((await desk.run('approvals', '--ask', 'rm', 'mv')).out).toContain(`${tools}\n  rm, mv\n`);
-    const changed = await desk.run('approvals', '--ask', 'write', '--not-ask', 'rm', 'mkdir');
+    expect((await setup.run('approvals')).out).toBe(`${rules}\n  none\n${tools}\n  none\n`);
+    expect((await setup.run('approvals', '--ask', 'rm', 'mv')).out).toContain(`${tools}\n  rm, mv\n`);
+    const changed = await setup.run('approvals', '--ask', 'write', '--not-ask', 'rm', 'mkdir');
     expect(changed.out).toContain(`${tools}\n  mv, write\n`);
-    expect((await desk.run('approvals', '--json')).out).toBe('{"rules":[],"approvals":["mv","write"]}\n');
-    expect((await desk.run('approvals', '--not-ask', 'write', 'mv', '--json')).out).toBe(
+    expect((await setup.run('approvals', '--json')).out).toBe('{"rules":[],"approvals":["mv","write"]}\n');
+    expect((await setup.run('approvals', '--not-ask', 'write', 'mv', '--json')).out).toBe(
       '{"rules":[],"approvals":[]}\n',
     );
     for (const wrong of [['--ask', 'ls'], ['--ask', 'rm', '--not-ask', 'rm'], ['--revoke', 'x'], ['rm']])
-      expect((await desk.run('approvals', ...wrong)).code).toBe(2);
+      expect((await setup.run('approvals', ...wrong)).code).toBe(2);
   });
 
   it('lists the rules of this machine, and revokes one without a server', async () => {
     const rule = { sessionId: 's', tools: ['workspace_create_file'], globs: ['proj/\\[slug\\]/**'] };
     const place = { url: 'http://elsewhere', workspaceId: 'w', clientId: 'c' };
-    await mkdir(join(desk.home, 'rules'), { recursive: true });
+    await mkdir(join(setup.home, 'rules'), { recursive: true });
     const kept = { ...rule, ...place, by: 'ada', at: '2026-01-01T00:00:00.000Z' };
-    await writeFile(join(desk.home, 'rules', '1.json'), JSON.stringify(kept));
+    await writeFile(join(setup.home, 'rules', '1.json'), JSON.stringify(kept));
     const line =
       /1 {2}every call of workspace_create_file, all of whose files match proj\/\\\[slug\\\]\/\*\*, for the rest of session s only; http:\/\/elsewhere, workspace w; taken by ada, 20/;
-    expect((await desk.run('approvals')).out).toMatch(line);
-    const elsewhere = ['approvals', '--home', desk.home, '--url', 'http://127.0.0.1:1'];
-    expect((await desk.bare([...elsewhere, '--revoke', '1'])).out).toMatch(/^Revoked: 1 {2}every call of/);
-    const again = await desk.bare([...elsewhere, '--revoke', '1']);
+    expect((await setup.run('approvals')).out).toMatch(line);
+    const elsewhere = ['approvals', '--home', setup.home, '--url', 'http://127.0.0.1:1'];
+    expect((await setup.bare([...elsewhere, '--revoke', '1'])).out).toMatch(/^Revoked: 1 {2}every call of/);
+    const again = await setup.bare([...elsewhere, '--revoke', '1']);
     expect([again.code, again.err]).toEqual([2, expect.stringContaining('There is no rule 1')]);
-    expect((await desk.run('approvals', '--json')).out).toBe('{"rules":[],"approvals":[]}\n');
+    expect((await setup.run('approvals', '--json')).out).toBe('{"rules":[],"approvals":[]}\n');
   });
 
   describe('reverts a batch', () => {
@@ -123,42 +123,42 @@ describe('patchbay, of turns', () => {
         changes: [{ operation: 'insert', afterLine: 1, newLines: ['two'] }],
       }));
       const call = { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } };
-      const { result } = (await desk.scene.post([call], { waitMs: 20_000 })).body;
+      const { result } = (await setup.fixture.post([call], { waitMs: 20_000 })).body;
       return (result.toolResults[0]!.result as { batchId: string }).batchId;
     };
     beforeEach(async () => {
-      folder = await desk.folder('proj', { 'a.txt': 'one\n', 'b.txt': 'one\n' });
-      await desk.run('push', folder);
-      await desk.connect(folder);
+      folder = await setup.folder('proj', { 'a.txt': 'one\n', 'b.txt': 'one\n' });
+      await setup.run('push', folder);
+      await setup.connect(folder);
     });
 
     it('on the disk of who has it, and says so', async () => {
       const batch = await patch('a.txt');
-      const { code, out } = await desk.run('revert', batch);
+      const { code, out } = await setup.run('revert', batch);
       expect([code, out]).toEqual([0, '✓ proj/a.txt undone\n']);
       expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('one\n');
-      const again = await desk.run('revert', batch);
+      const again = await setup.run('revert', batch);
       expect([again.code, again.err]).toEqual([1, expect.stringContaining('has changed since')]);
     });
 
     it('but for a file that has moved on, only where that is asked for, and names it once', async () => {
       const batch = await patch('a.txt', 'b.txt');
-      const { workspaceId, user } = desk.scene;
+      const { workspaceId, user } = setup.fixture;
       const moved = { tool: 'write', args: { path: '/proj/b.txt', content: { text: 'mine\n' } } };
       await user.post(`/workspaces/${workspaceId}/tools`, moved);
-      const refused = await desk.run('revert', batch);
+      const refused = await setup.run('revert', batch);
       expect(refused.code).toBe(1);
       expect(refused.err.match(/proj\/b\.txt/g)).toHaveLength(1);
       expect(refused.err).toContain('Nothing was undone; --allow-partial undoes the other files');
-      const { code, out } = await desk.run('revert', batch, '--allow-partial');
+      const { code, out } = await setup.run('revert', batch, '--allow-partial');
       expect([code, out]).toEqual([0, expect.stringContaining('✓ proj/a.txt undone\n')]);
       expect(out).toContain('! proj/b.txt is not undone: it has changed since');
       expect(await readFile(join(folder, 'b.txt'), 'utf8')).toBe('one\ntwo\n');
     });
 
     it('and knows none that is not there', async () => {
-      expect((await desk.run('revert', 'nope')).code).toBe(2);
-      expect((await desk.run('revert', '01a204f9-26f2-7720-9f7b-d60383c1e403')).code).toBe(1);
+      expect((await setup.run('revert', 'nope')).code).toBe(2);
+      expect((await setup.run('revert', '01a204f9-26f2-7720-9f7b-d60383c1e403')).code).toBe(1);
     });
   });
 });

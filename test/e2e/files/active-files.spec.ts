@@ -2,7 +2,7 @@ import { type ActiveFile } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { storesOf } from '../../contract/backends.js';
 import { hold } from '../../support/hold.js';
-import { RelayScene } from '../../support/relay-scene.js';
+import { RelayFixture } from '../../support/relay-fixture.js';
 
 const active = (docPath: string, text = docPath): ActiveFile => ({
   ...{ docPath, displayPath: `C:\\src\\${docPath}`, sha256: sha256(text), sizeBytes: text.length },
@@ -10,18 +10,18 @@ const active = (docPath: string, text = docPath): ActiveFile => ({
 });
 
 describe('active files', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
-    scene = await RelayScene.start();
+    fixture = await RelayFixture.start();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
-  const url = (sessionId = scene.session.sessionId) =>
-    `/workspaces/${scene.workspaceId}/sessions/${sessionId}/active-files`;
+  const url = (sessionId = fixture.session.sessionId) =>
+    `/workspaces/${fixture.workspaceId}/sessions/${sessionId}/active-files`;
   const tool = async (name: string, args: object) => {
-    const { sessionId } = scene.session;
-    const path = `/workspaces/${scene.workspaceId}/tools`;
-    const { body } = await scene.user.post<{ success: boolean; result: Record<string, unknown> }>(path, {
+    const { sessionId } = fixture.session;
+    const path = `/workspaces/${fixture.workspaceId}/tools`;
+    const { body } = await fixture.user.post<{ success: boolean; result: Record<string, unknown> }>(path, {
       ...{ tool: name, args, sessionId },
     });
     return body;
@@ -29,11 +29,11 @@ describe('active files', () => {
 
   it('are the list that came last, over HTTP or over the relay', async () => {
     const first = [active('repo/a'), active('repo/b')];
-    const answer = await scene.user.request('PUT', url(), { activeFiles: first });
+    const answer = await fixture.user.request('PUT', url(), { activeFiles: first });
     expect(answer).toMatchObject({ status: 200, body: { activeFiles: first } });
     expect((await tool('workspace_list_active_files', {})).result).toEqual({ activeFiles: first });
-    const client = await scene.client();
-    const { sessionId } = scene.session;
+    const client = await fixture.client();
+    const { sessionId } = fixture.session;
     const last = [active('repo/c')];
     const event = { sessionId, activeFiles: last };
     const ack: unknown = await client.socket.timeout(5000).emitWithAck('session:active_files', event);
@@ -42,8 +42,8 @@ describe('active files', () => {
   });
 
   it('are the list that was sent last, also where the client did not wait in between', async () => {
-    const client = await scene.client();
-    const { sessionId } = scene.session;
+    const client = await fixture.client();
+    const { sessionId } = fixture.session;
     const lists = ['repo/first', 'repo/second', 'repo/third'].map((docPath) => [active(docPath)]);
     const sent = lists.map((activeFiles): Promise<unknown> => {
       return client.socket.timeout(5000).emitWithAck('session:active_files', { sessionId, activeFiles });
@@ -53,9 +53,9 @@ describe('active files', () => {
   });
 
   it('are the list that was sent last, also where the one before it takes long', async () => {
-    const { sessions } = storesOf(scene.server.app);
+    const { sessions } = storesOf(fixture.server.app);
     const slow = hold(sessions, 'activeFilesOf');
-    const put = (docPath: string) => scene.user.request('PUT', url(), { activeFiles: [active(docPath)] });
+    const put = (docPath: string) => fixture.user.request('PUT', url(), { activeFiles: [active(docPath)] });
     const first = put('repo/first');
     await slow.reached;
     Reflect.deleteProperty(sessions, 'activeFilesOf');
@@ -71,33 +71,33 @@ describe('active files', () => {
 
   it('are refused as a whole where one of them is at fault, every fault named', async () => {
     const broken = { ...active('repo/a'), sha256: 'A'.repeat(64), sizeBytes: -1 };
-    const shape = await scene.user.request<{ fields: object }>('PUT', url(), { activeFiles: [broken] });
+    const shape = await fixture.user.request<{ fields: object }>('PUT', url(), { activeFiles: [broken] });
     expect(shape.status).toBe(400);
     expect(Object.keys(shape.body.fields).sort()).toEqual([
       'activeFiles[0].sha256',
       'activeFiles[0].sizeBytes',
     ]);
     const activeFiles = [active('a'), active('a'), active('Upper'), active('../b')];
-    const paths = await scene.user.request<{ fields: object }>('PUT', url(), { activeFiles });
+    const paths = await fixture.user.request<{ fields: object }>('PUT', url(), { activeFiles });
     expect(paths.status).toBe(400);
     expect(Object.keys(paths.body.fields)).toEqual([1, 2, 3].map((at) => `activeFiles[${at}].docPath`));
     const many = Array.from({ length: 1001 }, (_, n) => active(`f${n}`));
-    expect((await scene.user.request('PUT', url(), { activeFiles: many })).status).toBe(400);
+    expect((await fixture.user.request('PUT', url(), { activeFiles: many })).status).toBe(400);
   });
 
   it('are a session’s own', async () => {
-    const other = await scene.server.register();
-    await scene.user.addMember(scene.workspaceId, other);
+    const other = await fixture.server.register();
+    await fixture.user.addMember(fixture.workspaceId, other);
     expect((await other.request('PUT', url(), { activeFiles: [] })).status).toBe(403);
-    expect((await scene.user.request('PUT', url('nonsense'), { activeFiles: [] })).status).toBe(400);
+    expect((await fixture.user.request('PUT', url('nonsense'), { activeFiles: [] })).status).toBe(400);
     const unknown = '019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1';
-    expect((await scene.user.request('PUT', url(unknown), { activeFiles: [] })).status).toBe(404);
-    const elsewhere = await RelayScene.on(scene.server, scene.user);
+    expect((await fixture.user.request('PUT', url(unknown), { activeFiles: [] })).status).toBe(404);
+    const elsewhere = await RelayFixture.on(fixture.server, fixture.user);
     expect(
-      (await scene.user.request('PUT', url(elsewhere.session.sessionId), { activeFiles: [] })).status,
+      (await fixture.user.request('PUT', url(elsewhere.session.sessionId), { activeFiles: [] })).status,
     ).toBe(404);
-    const client = await scene.client({ token: other.token, clientId: 'other' });
-    const event = { sessionId: scene.session.sessionId, activeFiles: [] };
+    const client = await fixture.client({ token: other.token, clientId: 'other' });
+    const event = { sessionId: fixture.session.sessionId, activeFiles: [] };
     const ack: unknown = await client.socket.timeout(5000).emitWithAck('session:active_files', event);
     expect(ack).toMatchObject({ ok: false, error: { code: 'FORBIDDEN' } });
   });
@@ -105,11 +105,11 @@ describe('active files', () => {
   it('are what a patch is held against, before the Cloud [PATCH-8]', async () => {
     const docPath = 'repo/patched.md';
     const args = { path: `/${docPath}`, content: { text: 'cloud\n' } };
-    await scene.user.post(`/workspaces/${scene.workspaceId}/tools`, { tool: 'write', args });
-    await scene.user.request('PUT', url(), { activeFiles: [active(docPath, 'buffer')] });
+    await fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, { tool: 'write', args });
+    await fixture.user.request('PUT', url(), { activeFiles: [active(docPath, 'buffer')] });
     const changes = [{ operation: 'insert', afterLine: 0, newLines: ['x'] }];
     const files = [{ docPath, originalSha256: sha256('cloud\n'), changes }];
-    const { body } = await scene.post([
+    const { body } = await fixture.post([
       { toolCallId: 'p', name: 'workspace_write_patch', arguments: { files } },
     ]);
     expect(body.result.toolResults[0]?.error).toMatchObject({

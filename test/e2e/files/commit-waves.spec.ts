@@ -3,23 +3,23 @@ import { type CommittedFile, type FileChange, type FileCommitAnswer, packBlobs }
 import { sha256 } from '@patchbay/protocol/hash';
 import { storesOf } from '../../contract/backends.js';
 import { FakeClient } from '../../support/fake-client.js';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 const MIB = 1024 * 1024;
 
 describe('the changes of a commit [FILE-7]', () => {
-  let scene: ToolsScene;
-  let shared: ToolsScene;
-  beforeAll(async () => void (shared = await ToolsScene.start()));
-  beforeEach(async () => void (scene = await shared.elsewhere()));
+  let fixture: ToolsFixture;
+  let shared: ToolsFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start()));
+  beforeEach(async () => void (fixture = await shared.elsewhere()));
   afterEach(() => jest.restoreAllMocks());
   afterAll(() => shared.close());
 
-  const stores = () => storesOf(scene.server.app);
+  const stores = () => storesOf(fixture.server.app);
   const send = (...texts: string[]) =>
-    scene.raw('POST', '/blobs', {}, packBlobs(texts.map((text) => Buffer.from(text))));
+    fixture.raw('POST', '/blobs', {}, packBlobs(texts.map((text) => Buffer.from(text))));
   const answerOf = (...files: FileChange[]) =>
-    scene.user.post<FileCommitAnswer>(`${scene.base}/files/commit`, { files });
+    fixture.user.post<FileCommitAnswer>(`${fixture.base}/files/commit`, { files });
   const commit = async (...files: FileChange[]) => (await answerOf(...files)).body.files;
   const file = (path: string, content: string, base: string | null = null): FileChange => ({
     ...{ path, sha256: sha256(content), baseSha256: base === null ? null : sha256(base) },
@@ -35,17 +35,17 @@ describe('the changes of a commit [FILE-7]', () => {
       { path: '/P/a/b' },
       { path: '/P' },
     ]);
-    expect(await scene.list('/', true)).toEqual(['/P']);
+    expect(await fixture.list('/', true)).toEqual(['/P']);
     expect(await commit(gone('P', '2'), file('P/a', '3'))).toMatchObject([{ path: '/P' }, { path: '/P/a' }]);
-    expect(await scene.read('/P/a')).toEqual({ text: '3' });
+    expect(await fixture.read('/P/a')).toEqual({ text: '3' });
   });
 
   it('make a file of a folder with nothing but folders in it', async () => {
     await send('1');
-    await scene.ok('mkdir', { path: '/P/a/b' });
-    await scene.ok('mkdir', { path: '/P/c' });
+    await fixture.ok('mkdir', { path: '/P/a/b' });
+    await fixture.ok('mkdir', { path: '/P/c' });
     expect(await commit(file('P', '1'))).toMatchObject([{ path: '/P' }]);
-    expect(await scene.list('/', true)).toEqual(['/P']);
+    expect(await fixture.list('/', true)).toEqual(['/P']);
   });
 
   /** Does something between the first look into a folder that is to become a file and the next. */
@@ -60,33 +60,37 @@ describe('the changes of a commit [FILE-7]', () => {
 
   it('make no file of a folder into which a file has come', async () => {
     await send('1');
-    await scene.ok('mkdir', { path: '/P' });
-    onceLookedInto(() => scene.write('/P/late'));
+    await fixture.ok('mkdir', { path: '/P' });
+    onceLookedInto(() => fixture.write('/P/late'));
     expect(await commit(file('P', '1'))).toMatchObject([{ error: { code: 'VALIDATION_ERROR' } }]);
-    expect(await scene.list('/', true)).toEqual(['/P', '/P/late']);
+    expect(await fixture.list('/', true)).toEqual(['/P', '/P/late']);
   });
 
   it('take away no file that another commit has made of the folder meanwhile', async () => {
     await send('1', '2');
-    await scene.ok('mkdir', { path: '/P' });
+    await fixture.ok('mkdir', { path: '/P' });
     onceLookedInto(() => commit(file('P', '2')));
     expect(await commit(file('P', '1'))).toMatchObject([
       { error: { code: 'STALE', currentSha256: sha256('2') } },
     ]);
-    expect(await scene.read('/P')).toEqual({ text: '2' });
-    expect((await scene.trail('&event=File.Deleted')).length).toBe(0);
+    expect(await fixture.read('/P')).toEqual({ text: '2' });
+    expect((await fixture.trail('&event=File.Deleted')).length).toBe(0);
   });
 
   it('leave a folder as it is for a file that is based on another', async () => {
     await send('1');
-    await scene.ok('mkdir', { path: '/P/a' });
+    await fixture.ok('mkdir', { path: '/P/a' });
     expect(await commit(file('P', '1', 'before'))).toMatchObject([{ error: { code: 'STALE' } }]);
-    expect(await scene.list('/', true)).toEqual(['/P', '/P/a']);
+    expect(await fixture.list('/', true)).toEqual(['/P', '/P/a']);
   });
 
   it('delete nothing where an upload was only kept for want of a place', async () => {
-    const { url } = scene.server;
-    const client = await FakeClient.ready({ url, token: scene.user.token, workspaceId: scene.workspaceId });
+    const { url } = fixture.server;
+    const client = await FakeClient.ready({
+      url,
+      token: fixture.user.token,
+      workspaceId: fixture.workspaceId,
+    });
     const upload = { docPath: 'f', path: '/f', content: Buffer.from('late'), sha256: sha256('late') };
     const ack = await client.send('files:put', { ...upload, baseSha256: sha256('other') });
     expect(ack).toMatchObject({ ok: false, error: { code: 'STALE' } });
@@ -122,7 +126,7 @@ describe('the changes of a commit [FILE-7]', () => {
 
   it('are made when they have sixteen MiB, however few they are', async () => {
     const texts = ['a', 'b', 'c'].map((char) => char.repeat(8 * MIB));
-    for (const text of texts) await scene.raw('PUT', `/blobs/${sha256(text)}`, {}, text);
+    for (const text of texts) await fixture.raw('PUT', `/blobs/${sha256(text)}`, {}, text);
     expect(await readAhead(texts.map((text, at) => file(`/${at}`, text)))).toBe(2);
   });
 });

@@ -11,26 +11,26 @@ import {
 import { sha256 } from '@patchbay/protocol/hash';
 import type { ErrorBody } from '@patchbay/protocol';
 import { storesOf } from '../../contract/backends.js';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 const MIB = 1024 * 1024;
 const MAX_BYTES = 16_384;
 
 describe('a commit of files [FILE-7]', () => {
-  let scene: ToolsScene;
-  let shared: ToolsScene;
-  beforeAll(async () => void (shared = await ToolsScene.start({ maxFileBytes: MAX_BYTES })));
-  beforeEach(async () => void (scene = await shared.elsewhere()));
+  let fixture: ToolsFixture;
+  let shared: ToolsFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start({ maxFileBytes: MAX_BYTES })));
+  beforeEach(async () => void (fixture = await shared.elsewhere()));
   afterAll(() => shared.close());
 
   const send = (...texts: string[]) =>
-    scene.raw('POST', '/blobs', {}, packBlobs(texts.map((text) => Buffer.from(text))));
+    fixture.raw('POST', '/blobs', {}, packBlobs(texts.map((text) => Buffer.from(text))));
   const readPack = (...sha256s: string[]) =>
-    scene.raw('POST', '/blobs/read', { 'content-type': 'application/json' }, JSON.stringify({ sha256s }));
+    fixture.raw('POST', '/blobs/read', { 'content-type': 'application/json' }, JSON.stringify({ sha256s }));
   const missing = async (...sha256s: string[]): Promise<string[]> =>
-    (await scene.user.post<MissingBlobs>(`${scene.base}/blobs/missing`, { sha256s })).body.missing;
+    (await fixture.user.post<MissingBlobs>(`${fixture.base}/blobs/missing`, { sha256s })).body.missing;
   const commit = (...files: FileChange[]) =>
-    scene.user.post<FileCommitAnswer & ErrorBody>(`${scene.base}/files/commit`, { files });
+    fixture.user.post<FileCommitAnswer & ErrorBody>(`${fixture.base}/files/commit`, { files });
   const committed = async (...files: FileChange[]) => (await commit(...files)).body.files as CommittedFile[];
   const refused = async (file: FileChange) => {
     const [answer] = (await commit(file)).body.files as RefusedFile[];
@@ -47,15 +47,15 @@ describe('a commit of files [FILE-7]', () => {
     const { status, body } = await commit(text('/P/src/one.txt', 'one\n'), text('P/two.txt', 'two\n'));
     expect(status).toBe(200);
     expect(body.files).toMatchObject([{ path: '/P/src/one.txt' }, { path: '/P/two.txt' }]);
-    expect(await scene.read('/P/src/one.txt')).toEqual({ text: 'one\n' });
-    expect(await scene.list('/', true)).toEqual(['/P', '/P/src', '/P/src/one.txt', '/P/two.txt']);
-    const versions = await scene.user.get(
-      `${scene.base}/files/${(body.files[0] as CommittedFile).fileId}/versions`,
+    expect(await fixture.read('/P/src/one.txt')).toEqual({ text: 'one\n' });
+    expect(await fixture.list('/', true)).toEqual(['/P', '/P/src', '/P/src/one.txt', '/P/two.txt']);
+    const versions = await fixture.user.get(
+      `${fixture.base}/files/${(body.files[0] as CommittedFile).fileId}/versions`,
     );
     expect(versions.body).toMatchObject({
-      versions: [{ number: 1, source: 'upload', author: scene.user.id }],
+      versions: [{ number: 1, source: 'upload', author: fixture.user.id }],
     });
-    const names = (await scene.trail()).map(({ name }) => name);
+    const names = (await fixture.trail()).map(({ name }) => name);
     expect(names.filter((name) => name === 'File.Created')).toHaveLength(2);
   });
 
@@ -69,7 +69,7 @@ describe('a commit of files [FILE-7]', () => {
         { path, fileId: first!.fileId, versionId: first!.versionId, ...answer },
       ]);
     }
-    expect(await scene.list('/', true)).toEqual(['/P', '/P/docs', '/P/docs/READ.md']);
+    expect(await fixture.list('/', true)).toEqual(['/P', '/P/docs', '/P/docs/READ.md']);
     const late = { ...renamed, path: '/P/docs/rEAD.md' };
     expect(await committed(late)).toMatchObject([{ path: '/P/docs/READ.md' }]);
     // In its own words without it, a path is only where the file is.
@@ -78,14 +78,14 @@ describe('a commit of files [FILE-7]', () => {
     ]);
     const stale = { ...text('/P/docs/Read.md', 'one', 'one'), renamedFrom: '/P/docs/READ.md' };
     expect(await refused(stale)).toMatchObject({ code: 'STALE' });
-    expect(await scene.list('/P/docs')).toEqual(['/P/docs/Read.md']);
+    expect(await fixture.list('/P/docs')).toEqual(['/P/docs/Read.md']);
     const elsewhere = { ...renamed, renamedFrom: '/P/Docs/Other.md' };
     expect(await refused(elsewhere)).toMatchObject({ code: 'VALIDATION_ERROR' });
     const gone = { path: '/P/docs/Read.md', deleted: true as const, baseSha256: sha256('two') };
     expect((await commit({ ...gone, renamedFrom: '/P/x' })).body.fields).toEqual({
       'files[0].renamedFrom': 'must not stand beside deleted',
     });
-    const moves = (await scene.trail()).filter(({ name }) => name === 'File.Moved');
+    const moves = (await fixture.trail()).filter(({ name }) => name === 'File.Moved');
     expect(moves.map(({ fields }) => [fields.fromPath, fields.fromDisplayPath, fields.displayPath])).toEqual([
       ['p/docs/read.md', 'P/Docs/Read.md', 'P/docs/READ.md'],
       ['p/docs/read.md', 'P/docs/READ.md', 'P/docs/Read.md'],
@@ -93,7 +93,7 @@ describe('a commit of files [FILE-7]', () => {
   });
 
   it('is told of bytes that could not be stored', async () => {
-    const { blobs } = storesOf(scene.server.app);
+    const { blobs } = storesOf(fixture.server.app);
     const put = jest.spyOn(blobs, 'put').mockRejectedValueOnce(new Error('The disk is full'));
     expect((await send('one', 'two')).status).toBe(500);
     put.mockRestore();
@@ -125,7 +125,7 @@ describe('a commit of files [FILE-7]', () => {
     const [half, whole] = ['h'.repeat(MAX_BYTES / 2 - 4), 'w'.repeat(MAX_BYTES)];
     await send(half);
     await send('small');
-    await scene.raw('PUT', `/blobs/${sha256(whole)}`, {}, Buffer.from(whole));
+    await fixture.raw('PUT', `/blobs/${sha256(whole)}`, {}, Buffer.from(whole));
     const sizes = async (...texts: string[]) =>
       unpackBlobs((await readPack(...texts.map((text) => sha256(text)))).body)!.map(({ length }) => length);
     expect(await sizes(half, half, 'small')).toEqual([half.length, half.length]);
@@ -141,15 +141,15 @@ describe('a commit of files [FILE-7]', () => {
       status: 404,
       body: { error: expect.stringContaining('does not hold') as string },
     });
-    const stranger = await scene.server.register();
-    expect((await stranger.post(`${scene.base}/blobs/read`, body)).status).toBe(403);
-    const bad = await scene.user.post(`${scene.base}/blobs/read`, { sha256s: ['x'] });
+    const stranger = await fixture.server.register();
+    expect((await stranger.post(`${fixture.base}/blobs/read`, body)).status).toBe(403);
+    const bad = await fixture.user.post(`${fixture.base}/blobs/read`, { sha256s: ['x'] });
     expect(bad).toMatchObject({ status: 400, body: { fields: { sha256s: expect.any(String) as string } } });
   });
 
   it('answers each file for itself', async () => {
     await send('x', 'y');
-    await scene.write('/P/taken', { text: 'other' });
+    await fixture.write('/P/taken', { text: 'other' });
     const { body } = await commit(
       text('P/good', 'x'),
       text('P/taken', 'x'),
@@ -166,7 +166,7 @@ describe('a commit of files [FILE-7]', () => {
       { error: { code: 'CONFLICT' } },
       { error: { code: 'VALIDATION_ERROR' } },
     ]);
-    expect(await scene.read('/P/taken')).toEqual({ text: 'other' });
+    expect(await fixture.read('/P/taken')).toEqual({ text: 'other' });
   });
 
   it('names every change that is at fault', async () => {
@@ -191,7 +191,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(await committed(text('f', '2', '1'))).toMatchObject([{ path: '/f' }]);
     expect(await refused(text('f', '3', '1'))).toMatchObject({ code: 'STALE', currentSha256: sha256('2') });
     expect(await refused(text('new', '3', '1'))).toMatchObject({ code: 'STALE', currentSha256: null });
-    expect(await scene.read('/f')).toEqual({ text: '2' });
+    expect(await fixture.read('/f')).toEqual({ text: '2' });
   });
 
   it('takes a hash in capitals for the same, wherever one is named', async () => {
@@ -208,7 +208,7 @@ describe('a commit of files [FILE-7]', () => {
     await send('1');
     const first = await committed(text('f', '1'));
     expect(await committed(text('F', '1', 'whatever'))).toEqual([{ ...first[0], unchanged: true }]);
-    expect((await scene.trail()).filter(({ name }) => name.startsWith('File.'))).toHaveLength(1);
+    expect((await fixture.trail()).filter(({ name }) => name.startsWith('File.'))).toHaveLength(1);
   });
 
   it('deletes a file that is still its base, and only in so many words', async () => {
@@ -223,7 +223,7 @@ describe('a commit of files [FILE-7]', () => {
     const deletion = { path: 'f', deleted: true, baseSha256: sha256('1') } as const;
     const [deleted] = await committed(deletion);
     expect(deleted).toMatchObject({ path: '/f' });
-    expect(await scene.list()).toEqual([]);
+    expect(await fixture.list()).toEqual([]);
     expect(await committed(deletion)).toEqual([{ ...deleted, unchanged: true }]);
     const other = await refused({ ...deletion, baseSha256: sha256('0') });
     expect(other).toMatchObject({ code: 'STALE', currentSha256: null });
@@ -243,13 +243,13 @@ describe('a commit of files [FILE-7]', () => {
     const made = await committed(...names.slice(0, 1000).map((name) => text(name, name)));
     expect(made.filter((file) => 'error' in file)).toEqual([]);
     expect(made).toHaveLength(1000);
-    expect((await scene.list('/deep', true)).length).toBe(1010);
+    expect((await fixture.list('/deep', true)).length).toBe(1010);
     const over = await commit(...names.map((name) => text(name, name)));
     expect([over.status, over.body.fields]).toEqual([400, { files: 'must have at most 1000 items' }]);
   });
 
   it('takes one blob under its hash, and refuses it under another', async () => {
-    const put = (digest: string, body: Uint8Array) => scene.raw('PUT', `/blobs/${digest}`, {}, body);
+    const put = (digest: string, body: Uint8Array) => fixture.raw('PUT', `/blobs/${digest}`, {}, body);
     expect((await put(sha256('x'), Buffer.from('x'))).status).toBe(200);
     expect(await missing(sha256('x'))).toEqual([]);
     expect((await put(sha256('y'), Buffer.from('x'))).status).toBe(400);
@@ -260,7 +260,7 @@ describe('a commit of files [FILE-7]', () => {
   });
 
   it('refuses a pack that is cut off, too large or of too many', async () => {
-    const post = async (pack: Uint8Array) => (await scene.raw('POST', '/blobs', {}, pack)).status;
+    const post = async (pack: Uint8Array) => (await fixture.raw('POST', '/blobs', {}, pack)).status;
     const pack = packBlobs([Buffer.from('abc')]);
     expect(await post(pack.subarray(0, 5))).toBe(400);
     expect(await post(Buffer.from([255, 255, 255, 255]))).toBe(400);
@@ -271,21 +271,21 @@ describe('a commit of files [FILE-7]', () => {
 
   it('names what is wrong with a question', async () => {
     const ask = async (sha256s: unknown) =>
-      (await scene.user.post<ErrorBody>(`${scene.base}/blobs/missing`, { sha256s })).body.fields;
+      (await fixture.user.post<ErrorBody>(`${fixture.base}/blobs/missing`, { sha256s })).body.fields;
     for (const wrong of [['abc'], [1], 'x', undefined, Array<string>(1001).fill(sha256(''))]) {
       expect(Object.keys((await ask(wrong)) ?? {})).toEqual(['sha256s']);
     }
   });
 
   it('is for members', async () => {
-    const stranger = await scene.server.register();
+    const stranger = await fixture.server.register();
     for (const [method, path] of [
       ['POST', '/blobs'],
       ['PUT', `/blobs/${sha256('x')}`],
       ['POST', '/blobs/missing'],
       ['POST', '/files/commit'],
     ] as const) {
-      expect((await stranger.request(method, scene.base + path, Buffer.alloc(MIB))).status).toBe(403);
+      expect((await stranger.request(method, fixture.base + path, Buffer.alloc(MIB))).status).toBe(403);
     }
   });
 });

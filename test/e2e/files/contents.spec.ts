@@ -3,22 +3,22 @@ import { type StoredFile } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { storesOf } from '../../contract/backends.js';
 import { hold } from '../../support/hold.js';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('contents', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   beforeAll(async () => {
-    scene = await ToolsScene.start({ maxFileBytes: 4096 });
+    fixture = await ToolsFixture.start({ maxFileBytes: 4096 });
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   const put = async (path: string, body: string | Uint8Array, headers: Record<string, string> = {}) => {
-    const answer = await scene.raw('PUT', `/contents/${path}`, headers, body);
+    const answer = await fixture.raw('PUT', `/contents/${path}`, headers, body);
     return { ...answer, body: JSON.parse(answer.body.toString('utf8')) as StoredFile & { code?: string } };
   };
   const get = (path: string, headers: Record<string, string> = {}) =>
-    scene.raw('GET', `/contents/${path}`, headers);
+    fixture.raw('GET', `/contents/${path}`, headers);
   const etag = (bytes: string | Uint8Array): string => `"${sha256(bytes)}"`;
 
   it('keep bytes as they are, whatever they are and whatever type they are called [FILE-4]', async () => {
@@ -39,7 +39,7 @@ describe('contents', () => {
   it('are no page to a browser, and nobody’s but the reader’s to a cache', async () => {
     const { versionId, fileId } = (await put('page.html', '<script>1</script>')).body;
     for (const path of ['/contents/page.html', `/files/${fileId}/versions/${versionId}/content`]) {
-      const { headers } = await scene.raw('GET', path);
+      const { headers } = await fixture.raw('GET', path);
       expect(headers.get('content-security-policy')).toBe('sandbox');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
       expect(headers.get('cache-control')).toBe('private, no-cache');
@@ -53,11 +53,11 @@ describe('contents', () => {
   ])('count as an answer that waits for its reader before they are read (%s)', async (method, pathOf) => {
     const text = 'x'.repeat(4096);
     const path = pathOf((await put('awaited', text)).body);
-    const { unreadAnswers } = scene.server.app.getHttpAdapter().getInstance();
+    const { unreadAnswers } = fixture.server.app.getHttpAdapter().getInstance();
     await waitFor(() => unreadAnswers.held === 0, 'the answers before');
-    const slow = hold(storesOf(scene.server.app).blobs, 'read');
+    const slow = hold(storesOf(fixture.server.app).blobs, 'read');
     const asked = method === 'POST' ? JSON.stringify({ sha256s: [sha256(text)] }) : undefined;
-    const answer = scene.raw(method, path, asked ? { 'content-type': 'application/json' } : {}, asked);
+    const answer = fixture.raw(method, path, asked ? { 'content-type': 'application/json' } : {}, asked);
     await slow.reached;
     const held = unreadAnswers.held;
     slow.release();
@@ -79,20 +79,20 @@ describe('contents', () => {
     expect((await get('my%20docs/100%25.md')).status).toBe(404);
     expect((await get('%zz')).status).toBe(400);
     for (const path of ['a//b', '..%2Fa', 'a%2F.%2Fb', 'a%5Cb', 'a%00b', 'folder/', '', 'a'.repeat(5000)]) {
-      const answer = await scene.raw('PUT', `/contents/${path}`, {}, 'x');
+      const answer = await fixture.raw('PUT', `/contents/${path}`, {}, 'x');
       expect([path.slice(0, 9), answer.status]).toEqual([path.slice(0, 9), 400]);
     }
   });
 
   it('are where the address says, however its other parts are escaped', async () => {
-    await scene.raw('PUT', '/%63ontents/odd/contents/a.txt', {}, 'x');
+    await fixture.raw('PUT', '/%63ontents/odd/contents/a.txt', {}, 'x');
     expect((await get('odd/contents/a.txt')).body.toString()).toBe('x');
-    expect(await scene.list('/odd', true)).toEqual(['/odd/contents', '/odd/contents/a.txt']);
+    expect(await fixture.list('/odd', true)).toEqual(['/odd/contents', '/odd/contents/a.txt']);
   });
 
   it.each(['a%zz', '%ff', 'a%', '%c3%28/x', 'dir/%e4'])('are nowhere that %s could say', async (path) => {
     for (const method of ['GET', 'PUT']) {
-      const { status, body } = await scene.raw(
+      const { status, body } = await fixture.raw(
         method,
         `/contents/${path}`,
         {},
@@ -176,8 +176,8 @@ describe('contents', () => {
     const free = await Promise.all(Array.from({ length: 40 }, (_, n) => put('many', `${n}`)));
     expect(free.filter(({ status }) => status === 201)).toHaveLength(1);
     const { fileId } = free[0]!.body;
-    const { body } = await scene.user.get<{ versions: { number: number; versionId: string }[] }>(
-      `${scene.base}/files/${fileId}/versions?limit=100`,
+    const { body } = await fixture.user.get<{ versions: { number: number; versionId: string }[] }>(
+      `${fixture.base}/files/${fileId}/versions?limit=100`,
     );
     expect(body.versions.map(({ number }) => number)).toEqual(Array.from({ length: 40 }, (_, n) => 40 - n));
     expect(new Set(body.versions.map(({ versionId }) => versionId))).toEqual(
@@ -186,7 +186,7 @@ describe('contents', () => {
   });
 
   it('cost many writers of one path a write each, and not a race each', async () => {
-    const stored = jest.spyOn(storesOf(scene.server.app).files, 'commitVersion');
+    const stored = jest.spyOn(storesOf(fixture.server.app).files, 'commitVersion');
     await put('one-by-one', 'first');
     await Promise.all(Array.from({ length: 10 }, (_, n) => put('one-by-one', `${n}`)));
     expect(stored).toHaveBeenCalledTimes(10);
@@ -194,9 +194,9 @@ describe('contents', () => {
   });
 
   it('wait for no write at the same path of another workspace', async () => {
-    const elsewhere = await scene.elsewhere();
-    const slow = hold(storesOf(scene.server.app).files, 'insert');
-    const both = [scene, elsewhere].map((one) => one.raw('PUT', '/contents/slow', {}, 'x'));
+    const elsewhere = await fixture.elsewhere();
+    const slow = hold(storesOf(fixture.server.app).files, 'insert');
+    const both = [fixture, elsewhere].map((one) => one.raw('PUT', '/contents/slow', {}, 'x'));
     await slow.reachedBy(2);
     slow.release();
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual([201, 201]);
@@ -223,7 +223,7 @@ describe('contents', () => {
     const first = await put('old', 'one');
     await put('old', 'two');
     expect((await get(`old?versionId=${first.body.versionId}`)).body.toString()).toBe('one');
-    await scene.ok('rm', { path: '/old' });
+    await fixture.ok('rm', { path: '/old' });
     expect((await get('old')).status).toBe(404);
     expect((await get(`old?versionId=${first.body.versionId.toUpperCase()}`)).body.toString()).toBe('one');
     expect((await get(`other?versionId=${first.body.versionId}`)).status).toBe(404);
@@ -233,7 +233,7 @@ describe('contents', () => {
 
   it('of a file that was deleted are there under its versions where another has its path', async () => {
     const first = await put('former', 'one');
-    await scene.ok('rm', { path: '/former' });
+    await fixture.ok('rm', { path: '/former' });
     const second = await put('former', 'two');
     expect(second.body.fileId).not.toBe(first.body.fileId);
     for (const [{ body }, text] of [
@@ -245,20 +245,20 @@ describe('contents', () => {
   });
 
   it('are read as text by the tools, in the shape of text', async () => {
-    await scene.write('/shape.json', { a: 1 });
+    await fixture.write('/shape.json', { a: 1 });
     await put('shape.json', '{"a":2}');
-    expect(await scene.read('/shape.json')).toEqual({ text: '{"a":2}' });
+    expect(await fixture.read('/shape.json')).toEqual({ text: '{"a":2}' });
     await put('binary', Buffer.from([0xff, 0xfe]));
-    const answer = await scene.call('read', { path: '/binary' });
+    const answer = await fixture.call('read', { path: '/binary' });
     expect(answer.status).toBe(400);
     expect(answer.body.fields?.path).toContain('contents');
   });
 
   it('are no stranger’s', async () => {
     await put('secret', 'x');
-    const stranger = await scene.server.register();
-    expect((await stranger.get(`${scene.base}/contents/secret`)).status).toBe(403);
-    expect((await stranger.request('PUT', `${scene.base}/contents/secret`, 'y')).status).toBe(403);
-    expect((await scene.server.request('GET', `${scene.base}/contents/secret`)).status).toBe(401);
+    const stranger = await fixture.server.register();
+    expect((await stranger.get(`${fixture.base}/contents/secret`)).status).toBe(403);
+    expect((await stranger.request('PUT', `${fixture.base}/contents/secret`, 'y')).status).toBe(403);
+    expect((await fixture.server.request('GET', `${fixture.base}/contents/secret`)).status).toBe(401);
   });
 });

@@ -6,34 +6,34 @@ import { newId } from '../../../src/common/ids.js';
 import { type FileRecord, FileStore, type FolderRecord } from '../../../src/storage/ports/files.store.js';
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { describeEmbedded } from '../../support/backend.js';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('a folder', () => {
-  let shared: ToolsScene;
-  let scene: ToolsScene;
-  beforeAll(async () => void (shared = await ToolsScene.start()));
-  beforeEach(async () => void (scene = await shared.elsewhere()));
+  let shared: ToolsFixture;
+  let fixture: ToolsFixture;
+  beforeAll(async () => void (shared = await ToolsFixture.start()));
+  beforeEach(async () => void (fixture = await shared.elsewhere()));
   afterEach(() => jest.restoreAllMocks());
   afterAll(() => shared.close());
 
-  const store = () => scene.server.app.get(FileStore, { strict: false });
-  const status = async (tool: string, args: object) => (await scene.call(tool, args)).status;
+  const store = () => fixture.server.app.get(FileStore, { strict: false });
+  const status = async (tool: string, args: object) => (await fixture.call(tool, args)).status;
   const namesOf = async (path: string) =>
-    (await scene.trail(`&path=${encodeURIComponent(path)}`))
+    (await fixture.trail(`&path=${encodeURIComponent(path)}`))
       .map(({ name }) => name)
       .filter((name) => !name.startsWith('Tool.'));
 
   /** Writes a file into a folder that another server removes at the same moment. */
   async function writeWhileRemoved(folder: string, name: string): Promise<Record<string, string>> {
-    await scene.ok('mkdir', { path: folder });
+    await fixture.ok('mkdir', { path: folder });
     const files = store();
-    const made = (await files.at(scene.workspaceId, folder.slice(1).toLowerCase())) as FolderRecord;
+    const made = (await files.at(fixture.workspaceId, folder.slice(1).toLowerCase())) as FolderRecord;
     const insert = jest.spyOn(files, 'insert').mockImplementationOnce(async (...given) => {
       await files.removeFolder(made, Date.now(), []);
       return files.insert(...given);
     });
     try {
-      return await scene.write(`${folder}/${name}`, { text: 'kept' });
+      return await fixture.write(`${folder}/${name}`, { text: 'kept' });
     } finally {
       insert.mockRestore();
     }
@@ -42,47 +42,49 @@ describe('a folder', () => {
   describe('that was removed while a file was written into it [FILE-8]', () => {
     it('is there for as long as the file', async () => {
       await writeWhileRemoved('/Docs', 'A.md');
-      expect(await scene.list()).toEqual(['/Docs']);
-      expect(await scene.list('/docs')).toEqual(['/Docs/A.md']);
-      expect(await scene.list('/', true)).toEqual(['/Docs', '/Docs/A.md']);
-      expect(await scene.read('/docs/a.md')).toEqual({ text: 'kept' });
-      expect(await scene.ok('glob', { pattern: '**', path: '/docs' })).toMatchObject({
+      expect(await fixture.list()).toEqual(['/Docs']);
+      expect(await fixture.list('/docs')).toEqual(['/Docs/A.md']);
+      expect(await fixture.list('/', true)).toEqual(['/Docs', '/Docs/A.md']);
+      expect(await fixture.read('/docs/a.md')).toEqual({ text: 'kept' });
+      expect(await fixture.ok('glob', { pattern: '**', path: '/docs' })).toMatchObject({
         files: [{ path: '/Docs/A.md' }],
       });
-      expect(await scene.ok('grep', { pattern: 'kept', path: '/docs' })).toMatchObject({ filesSearched: 1 });
+      expect(await fixture.ok('grep', { pattern: 'kept', path: '/docs' })).toMatchObject({
+        filesSearched: 1,
+      });
       expect(await status('rm', { path: '/Docs' })).toBe(409);
       expect(await status('read', { path: '/Docs' })).toBe(400);
       expect(await status('write', { path: '/Docs', content: 'x' })).toBe(400);
-      await scene.ok('rm', { path: '/Docs/A.md' });
-      expect(await scene.list()).toEqual([]);
+      await fixture.ok('rm', { path: '/Docs/A.md' });
+      expect(await fixture.list()).toEqual([]);
       expect(await status('ls', { path: '/Docs' })).toBe(404);
       expect(await status('rm', { path: '/Docs' })).toBe(404);
     });
 
     it('is made again by whoever writes into it next, in the spelling that it has', async () => {
       await writeWhileRemoved('/Docs', 'A.md');
-      await scene.write('/docs/b.md');
-      expect(await scene.list('/', true)).toEqual(['/Docs', '/Docs/A.md', '/Docs/b.md']);
+      await fixture.write('/docs/b.md');
+      expect(await fixture.list('/', true)).toEqual(['/Docs', '/Docs/A.md', '/Docs/b.md']);
       expect(await namesOf('/Docs')).toEqual(['Folder.Created', 'Folder.Created']);
-      for (const path of ['/docs/a.md', '/docs/b.md']) await scene.ok('rm', { path });
-      expect(await scene.list()).toEqual(['/Docs']);
+      for (const path of ['/docs/a.md', '/docs/b.md']) await fixture.ok('rm', { path });
+      expect(await fixture.list()).toEqual(['/Docs']);
     });
 
     it('can be made, and moved out of', async () => {
       await writeWhileRemoved('/Docs', 'A.md');
-      const { path, fileId, created } = await scene.ok('mkdir', { path: '/docs' });
+      const { path, fileId, created } = await fixture.ok('mkdir', { path: '/docs' });
       expect({ path, created }).toEqual({ path: '/Docs', created: true });
-      expect(await scene.ok('mkdir', { path: '/docs' })).toEqual({ path: '/Docs', fileId, created: false });
-      await scene.ok('mv', { from: '/docs/a.md', to: '/Other/A.md' });
-      expect(await scene.list('/', true)).toEqual(['/Docs', '/Other', '/Other/A.md']);
+      expect(await fixture.ok('mkdir', { path: '/docs' })).toEqual({ path: '/Docs', fileId, created: false });
+      await fixture.ok('mv', { from: '/docs/a.md', to: '/Other/A.md' });
+      expect(await fixture.list('/', true)).toEqual(['/Docs', '/Other', '/Other/A.md']);
     });
 
     it('takes back what was deleted in it', async () => {
       const { file_id } = await writeWhileRemoved('/Docs', 'A.md');
-      await scene.ok('rm', { path: '/docs/a.md' });
-      expect(await scene.list()).toEqual([]);
-      expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`)).status).toBe(200);
-      expect(await scene.list('/', true)).toEqual(['/Docs', '/Docs/A.md']);
+      await fixture.ok('rm', { path: '/docs/a.md' });
+      expect(await fixture.list()).toEqual([]);
+      expect((await fixture.user.post(`${fixture.base}/files/${file_id}/restore`)).status).toBe(200);
+      expect(await fixture.list('/', true)).toEqual(['/Docs', '/Docs/A.md']);
     });
   });
 
@@ -92,8 +94,8 @@ describe('a folder', () => {
       await files.insertFolder({ ...folder, id: newId(), path: '/DOCS' }, []);
       return files.insertFolder(folder, events);
     });
-    expect(await scene.write('/docs/a.md')).toMatchObject({ path: '/DOCS/a.md' });
-    expect(await scene.list('/', true)).toEqual(['/DOCS', '/DOCS/a.md']);
+    expect(await fixture.write('/docs/a.md')).toMatchObject({ path: '/DOCS/a.md' });
+    expect(await fixture.list('/', true)).toEqual(['/DOCS', '/DOCS/a.md']);
   });
 
   describe('that is a file too, written at the same moment [FILE-8]', () => {
@@ -103,27 +105,27 @@ describe('a folder', () => {
       const bytes = Buffer.from(path);
       const head: FileRecord['head'] = {
         ...{ id: newId(), number: 1, sha256: sha256(bytes), sizeBytes: bytes.length, shape: 'text' },
-        ...{ author: scene.user.id, source: 'tool', batchId: null, filePatchId: null, callId: null },
+        ...{ author: fixture.user.id, source: 'tool', batchId: null, filePatchId: null, callId: null },
         ...{ isExecutable: null, conflict: false, createdAt: now },
       };
       const file: FileRecord = {
-        ...{ kind: 'file', id: newId(), workspaceId: scene.workspaceId, path, docPath: path.slice(1) },
+        ...{ kind: 'file', id: newId(), workspaceId: fixture.workspaceId, path, docPath: path.slice(1) },
         ...{ revision: 1, lastNumber: 1, head, createdAt: now, updatedAt: now, deletedAt: null },
-        holder: scene.user.id,
+        holder: fixture.user.id,
       };
       expect(await store().insert(file, bytes, [])).toBe(true);
       return file;
     }
 
     it('is read as the one and listed as the other', async () => {
-      await scene.write('/a', 'above');
+      await fixture.write('/a', 'above');
       await writeBelow('/a/b');
-      expect(await scene.read('/a')).toBe('above');
-      expect(await scene.read('/a/b')).toEqual({ text: '/a/b' });
-      expect(await scene.list()).toEqual(['/a']);
-      expect(await scene.list('/a')).toEqual(['/a/b']);
-      expect(await scene.list('/', true)).toEqual(['/a', '/a/b']);
-      expect(await scene.ok('workspace_list_files', {})).toMatchObject({
+      expect(await fixture.read('/a')).toBe('above');
+      expect(await fixture.read('/a/b')).toEqual({ text: '/a/b' });
+      expect(await fixture.list()).toEqual(['/a']);
+      expect(await fixture.list('/a')).toEqual(['/a/b']);
+      expect(await fixture.list('/', true)).toEqual(['/a', '/a/b']);
+      expect(await fixture.ok('workspace_list_files', {})).toMatchObject({
         files: [{ path: '/a' }, { path: '/a/b' }],
       });
       expect(await status('ls', { path: '/a/b' })).toBe(400);
@@ -133,25 +135,25 @@ describe('a folder', () => {
     });
 
     it('is left by either, and the other stays', async () => {
-      const { file_id } = await scene.write('/a', 'above');
+      const { file_id } = await fixture.write('/a', 'above');
       await writeBelow('/a/b');
-      await scene.ok('rm', { path: '/a' });
-      expect(await scene.list('/', true)).toEqual(['/a', '/a/b']);
-      expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`)).status).toBe(409);
-      await scene.ok('mv', { from: '/a/b', to: '/b' });
-      expect((await scene.user.post(`${scene.base}/files/${file_id}/restore`)).status).toBe(200);
-      expect(await scene.list('/', true)).toEqual(['/a', '/b']);
+      await fixture.ok('rm', { path: '/a' });
+      expect(await fixture.list('/', true)).toEqual(['/a', '/a/b']);
+      expect((await fixture.user.post(`${fixture.base}/files/${file_id}/restore`)).status).toBe(409);
+      await fixture.ok('mv', { from: '/a/b', to: '/b' });
+      expect((await fixture.user.post(`${fixture.base}/files/${file_id}/restore`)).status).toBe(200);
+      expect(await fixture.list('/', true)).toEqual(['/a', '/b']);
     });
   });
 
   describeEmbedded('costs', () => {
     const commitsOf = async (write: () => Promise<unknown>): Promise<number> => {
-      const database = scene.server.app.get(SqliteDatabase, { strict: false });
+      const database = fixture.server.app.get(SqliteDatabase, { strict: false });
       const before = database.commits;
       await write();
       return database.commits - before;
     };
-    const put = (path: string) => scene.raw('PUT', `/contents${path}`, {}, path);
+    const put = (path: string) => fixture.raw('PUT', `/contents${path}`, {}, path);
 
     it('one commit beside that of the file, however many are missing', async () => {
       expect(await commitsOf(() => put('/top.md'))).toBe(1);
@@ -169,10 +171,10 @@ describe('a folder', () => {
 
   /** Commits files that all hold the same, and gives what became of each. */
   async function commit(paths: readonly string[]): Promise<(CommittedFile | RefusedFile)[]> {
-    await scene.raw('POST', '/blobs', {}, packBlobs([Buffer.from('x')]));
+    await fixture.raw('POST', '/blobs', {}, packBlobs([Buffer.from('x')]));
     const files = paths.map((path) => ({ path, sha256: sha256('x'), baseSha256: null }));
-    const { body } = await scene.user.post<{ files: (CommittedFile | RefusedFile)[] }>(
-      `${scene.base}/files/commit`,
+    const { body } = await fixture.user.post<{ files: (CommittedFile | RefusedFile)[] }>(
+      `${fixture.base}/files/commit`,
       { files },
     );
     return body.files;
@@ -181,15 +183,15 @@ describe('a folder', () => {
   it('is made by one of the many that come at once', async () => {
     const insertFolder = jest.spyOn(store(), 'insertFolder');
     await commit(Array.from({ length: 100 }, (_, n) => `/deep/${n % 10}/${n}`));
-    expect(await scene.list('/', true)).toHaveLength(111);
+    expect(await fixture.list('/', true)).toHaveLength(111);
     expect(insertFolder).toHaveBeenCalledTimes(11);
   });
 
   it('is made anew for a file after it was removed', async () => {
-    const write = () => scene.write('/docs/a.md');
+    const write = () => fixture.write('/docs/a.md');
     await write();
-    await scene.ok('rm', { path: '/docs/a.md' });
-    await scene.ok('rm', { path: '/docs' });
+    await fixture.ok('rm', { path: '/docs/a.md' });
+    await fixture.ok('rm', { path: '/docs' });
     await write();
     expect(await namesOf('/docs')).toEqual(['Folder.Created', 'Folder.Deleted', 'Folder.Created']);
   });
@@ -202,21 +204,21 @@ describe('a folder', () => {
       'made',
       'made',
     ]);
-    expect(await scene.list('/', true)).toEqual(['/new', '/new/b', '/new/c']);
+    expect(await fixture.list('/', true)).toEqual(['/new', '/new/b', '/new/c']);
   });
 
   it('and those who write into it while others remove it all get what they were told', async () => {
     for (let round = 0; round < 10; round += 1) {
-      await scene.ok('mkdir', { path: '/busy' });
+      await fixture.ok('mkdir', { path: '/busy' });
       const [written, removed] = await Promise.all([
-        scene.call('write', { path: `/busy/${round}`, content: 'x' }),
-        scene.call('rm', { path: '/busy' }),
+        fixture.call('write', { path: `/busy/${round}`, content: 'x' }),
+        fixture.call('rm', { path: '/busy' }),
       ]);
       expect(written.status).toBe(200);
       expect([200, 409]).toContain(removed.status);
-      expect(await scene.list('/busy')).toEqual([`/busy/${round}`]);
-      expect(await scene.list()).toEqual(['/busy']);
-      await scene.ok('rm', { path: `/busy/${round}` });
+      expect(await fixture.list('/busy')).toEqual([`/busy/${round}`]);
+      expect(await fixture.list()).toEqual(['/busy']);
+      await fixture.ok('rm', { path: `/busy/${round}` });
     }
   });
 });

@@ -1,30 +1,30 @@
 import type { CloudFilePage, CloudFileVersionPage, RestoredFile } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('files', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   beforeAll(async () => {
-    scene = await ToolsScene.start();
+    fixture = await ToolsFixture.start();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
-  const list = async (query = '', there = scene) =>
+  const list = async (query = '', there = fixture) =>
     (await there.user.get<CloudFilePage>(`${there.base}/files?${query}`)).body;
   const versions = (fileId: string, query = '') =>
-    scene.user.get<CloudFileVersionPage>(`${scene.base}/files/${fileId}/versions?${query}`);
+    fixture.user.get<CloudFileVersionPage>(`${fixture.base}/files/${fileId}/versions?${query}`);
   const restore = (fileId: string, body?: object) =>
-    scene.user.post<RestoredFile & { code?: string }>(`${scene.base}/files/${fileId}/restore`, body);
-  const remove = (path: string) => scene.ok('rm', { path });
+    fixture.user.post<RestoredFile & { code?: string }>(`${fixture.base}/files/${fileId}/restore`, body);
+  const remove = (path: string) => fixture.ok('rm', { path });
   const edit = async (path: string, ...texts: string[]): Promise<string> => {
     let fileId = '';
-    for (const text of texts) fileId = (await scene.write(path, { text })).file_id!;
+    for (const text of texts) fileId = (await fixture.write(path, { text })).file_id!;
     return fileId;
   };
 
   describe('are listed', () => {
     it('by docPath, with their heads, folders left out', async () => {
-      const there = await scene.elsewhere();
+      const there = await fixture.elsewhere();
       const b = await there.write('/B.md', 'b');
       const a = await there.write('/a/Deep.md', 'deep');
       const { files, nextCursor } = await list('', there);
@@ -40,7 +40,7 @@ describe('files', () => {
     });
 
     it('by prefix, page by page', async () => {
-      const there = await scene.elsewhere();
+      const there = await fixture.elsewhere();
       for (const path of ['/src/a', '/src/b', '/src/c', '/source', '/other']) await there.write(path);
       const paths = async (query: string) => (await list(query, there)).files.map(({ path }) => path);
       expect(await paths('prefix=/SRC/')).toEqual(['/src/a', '/src/b', '/src/c']);
@@ -56,7 +56,7 @@ describe('files', () => {
     });
 
     it('when they are deleted, apart from the others', async () => {
-      const there = await scene.elsewhere();
+      const there = await fixture.elsewhere();
       await there.write('/kept');
       const { file_id } = await there.write('/gone');
       await there.ok('rm', { path: '/gone' });
@@ -70,7 +70,7 @@ describe('files', () => {
   describe('versions', () => {
     it('say who wrote them, how and when, newest first', async () => {
       const fileId = await edit('/v.md', 'one', 'two');
-      await scene.raw('PUT', '/contents/v.md', {}, 'three');
+      await fixture.raw('PUT', '/contents/v.md', {}, 'three');
       const { body } = await versions(fileId);
       expect(body.versions.map(({ number, source }) => [number, source])).toEqual([
         [3, 'upload'],
@@ -78,7 +78,7 @@ describe('files', () => {
         [1, 'tool'],
       ]);
       expect(body.versions[0]).toMatchObject({
-        ...{ author: scene.user.id, sizeBytes: 5, batchId: null, filePatchId: null, callId: null },
+        ...{ author: fixture.user.id, sizeBytes: 5, batchId: null, filePatchId: null, callId: null },
       });
       const page = await versions(fileId, 'limit=2');
       expect(page.body.nextCursor).toBe('2');
@@ -90,32 +90,32 @@ describe('files', () => {
       const other = await edit('/other.md', 'x');
       const { body } = await versions(fileId);
       const oldest = body.versions[1]!.versionId;
-      const answer = await scene.raw('GET', `/files/${fileId}/versions/${oldest}/content`);
+      const answer = await fixture.raw('GET', `/files/${fileId}/versions/${oldest}/content`);
       expect(answer.body.toString()).toBe('one');
       expect(answer.headers.get('etag')).toBe(`"${body.versions[1]!.sha256}"`);
-      expect((await scene.raw('GET', `/files/${other}/versions/${oldest}/content`)).status).toBe(404);
+      expect((await fixture.raw('GET', `/files/${other}/versions/${oldest}/content`)).status).toBe(404);
       expect((await versions(randomUUID())).status).toBe(404);
       expect((await versions('no-uuid')).status).toBe(400);
     });
 
     it('can be compared', async () => {
       const fileId = await edit('/Diff.md', 'a\nb\nc\n', 'a\nB\nc\n', 'a\nB\nc\nd');
-      const newest = await scene.raw('GET', `/files/${fileId}/diff`);
+      const newest = await fixture.raw('GET', `/files/${fileId}/diff`);
       expect(newest.headers.get('content-type')).toBe('text/x-diff; charset=utf-8');
       expect(newest.body.toString()).toBe(
         'diff --git a/Diff.md b/Diff.md\n--- a/Diff.md\n+++ b/Diff.md\n@@ -1,3 +1,4 @@\n a\n B\n c\n+d\n\\ No newline at end of file\n',
       );
       const { body } = await versions(fileId);
       const [three, , one] = body.versions.map(({ versionId }) => versionId);
-      const whole = await scene.raw('GET', `/files/${fileId}/diff?from=${one}&to=${three}`);
+      const whole = await fixture.raw('GET', `/files/${fileId}/diff?from=${one}&to=${three}`);
       expect(whole.body.toString()).toContain('-b\n+B\n c\n+d\n');
-      expect((await scene.raw('GET', `/files/${fileId}/diff?from=${one}&to=${one}`)).body).toHaveLength(0);
-      expect((await scene.raw('GET', `/files/${fileId}/diff?to=${one}`)).status).toBe(400);
-      await scene.raw('PUT', '/contents/diff.md', {}, Buffer.from([0xff, 0]));
-      const binary = await scene.raw('GET', `/files/${fileId}/diff`);
+      expect((await fixture.raw('GET', `/files/${fileId}/diff?from=${one}&to=${one}`)).body).toHaveLength(0);
+      expect((await fixture.raw('GET', `/files/${fileId}/diff?to=${one}`)).status).toBe(400);
+      await fixture.raw('PUT', '/contents/diff.md', {}, Buffer.from([0xff, 0]));
+      const binary = await fixture.raw('GET', `/files/${fileId}/diff`);
       expect(binary.body.toString()).toBe('Binary files a/Diff.md and b/Diff.md differ\n');
       const { versionId } = (await versions(fileId)).body.versions[0]!;
-      const same = await scene.raw('GET', `/files/${fileId}/diff?from=${versionId}&to=${versionId}`);
+      const same = await fixture.raw('GET', `/files/${fileId}/diff?from=${versionId}&to=${versionId}`);
       expect(same.body).toHaveLength(0);
     });
 
@@ -123,7 +123,7 @@ describe('files', () => {
       const lines = (seed: string) => Array.from({ length: 60_000 }, (_, n) => `${seed}${n}\n`);
       const [before, after] = [lines('a'), lines('b')];
       const fileId = await edit('/huge.md', before.join(''), after.join(''));
-      const { status, body } = await scene.raw('GET', `/files/${fileId}/diff`);
+      const { status, body } = await fixture.raw('GET', `/files/${fileId}/diff`);
       expect(status).toBe(200);
       const [, , , ...hunk] = body.toString().split(/(?<=\n)/);
       expect(hunk).toEqual([
@@ -142,8 +142,8 @@ describe('files', () => {
       const { status, body } = await restore(fileId);
       expect(status).toBe(200);
       expect(body).toMatchObject({ fileId, path: '/back/It.md' });
-      expect(await scene.read('/back/It.md')).toEqual({ text: 'kept' });
-      expect((await scene.trail(`&event=File.Restored&path=/back/It.md`))[0]!.fields).toMatchObject({
+      expect(await fixture.read('/back/It.md')).toEqual({ text: 'kept' });
+      expect((await fixture.trail(`&event=File.Restored&path=/back/It.md`))[0]!.fields).toMatchObject({
         fileId,
       });
     });
@@ -156,11 +156,11 @@ describe('files', () => {
     });
 
     it('of a version makes it a new head, in the shape in which it was written', async () => {
-      const fileId = (await scene.write('/shape.json', { a: 1 })).file_id!;
-      await scene.write('/shape.json', 'text');
+      const fileId = (await fixture.write('/shape.json', { a: 1 })).file_id!;
+      await fixture.write('/shape.json', 'text');
       const [, first] = (await versions(fileId)).body.versions;
       const { body } = await restore(fileId, { versionId: first!.versionId });
-      expect(await scene.read('/shape.json')).toEqual({ a: 1 });
+      expect(await fixture.read('/shape.json')).toEqual({ a: 1 });
       expect((await versions(fileId)).body.versions[0]).toMatchObject({
         ...{ versionId: body.versionId, number: 3, source: 'restore', sha256: first!.sha256 },
       });
@@ -172,18 +172,18 @@ describe('files', () => {
       await remove('/lost.md');
       const [, first] = (await versions(fileId)).body.versions;
       expect((await restore(fileId, { versionId: first!.versionId })).status).toBe(200);
-      expect(await scene.read('/lost.md')).toEqual({ text: 'one' });
+      expect(await fixture.read('/lost.md')).toEqual({ text: 'one' });
     });
 
     it('is refused where something else is there now, or a file above it', async () => {
       const taken = await edit('/taken.md', 'old');
       await remove('/taken.md');
-      await scene.write('/TAKEN.md', 'new');
+      await fixture.write('/TAKEN.md', 'new');
       expect(await restore(taken)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
       const below = await edit('/above/below.md', 'old');
       await remove('/above/below.md');
       await remove('/above');
-      await scene.write('/above', 'a file now');
+      await fixture.write('/above', 'a file now');
       expect((await restore(below)).status).toBe(409);
       expect((await restore(randomUUID())).status).toBe(404);
     });
@@ -191,10 +191,10 @@ describe('files', () => {
 
   it('are no stranger’s', async () => {
     const fileId = await edit('/mine.md', 'x');
-    const stranger = await scene.server.register();
+    const stranger = await fixture.server.register();
     const theirs = (await stranger.createWorkspace()).id;
     for (const path of ['', `/${fileId}/versions`, `/${fileId}/diff`]) {
-      expect((await stranger.get(`${scene.base}/files${path}`)).status).toBe(403);
+      expect((await stranger.get(`${fixture.base}/files${path}`)).status).toBe(403);
     }
     expect((await stranger.get(`/workspaces/${theirs}/files/${fileId}/versions`)).status).toBe(404);
     expect((await stranger.post(`/workspaces/${theirs}/files/${fileId}/restore`)).status).toBe(404);

@@ -2,19 +2,19 @@ import { type Ack, type FilePutAnswer } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../../support/fake-client.js';
 import { readTrail } from '../../support/invariants.js';
-import { createCall, RelayScene } from '../../support/relay-scene.js';
+import { createCall, RelayFixture } from '../../support/relay-fixture.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('files:put', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let client: FakeClient;
   beforeAll(async () => {
-    scene = await RelayScene.start({ maxFileBytes: 4096 });
-    client = await scene.client();
+    fixture = await RelayFixture.start({ maxFileBytes: 4096 });
+    client = await fixture.client();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
-  const base = () => `/workspaces/${scene.workspaceId}`;
+  const base = () => `/workspaces/${fixture.workspaceId}`;
   const put = (
     path: string,
     text: string,
@@ -34,19 +34,21 @@ describe('files:put', () => {
     if (answer.ok || answer.error.code !== 'STALE') throw new Error('was not STALE');
     return answer.error.details as { currentSha256: string | null; conflictVersionId: string };
   };
-  const get = async (path: string) => (await scene.user.get<string>(`${base()}/contents${path}`)).body;
-  const remove = (path: string) => scene.user.post(`${base()}/tools`, { tool: 'rm', args: { path } });
+  const get = async (path: string) => (await fixture.user.get<string>(`${base()}/contents${path}`)).body;
+  const remove = (path: string) => fixture.user.post(`${base()}/tools`, { tool: 'rm', args: { path } });
   const diffOf = async (fileId: string) =>
-    (await scene.user.get<string>(`${base()}/files/${fileId}/diff`)).body;
+    (await fixture.user.get<string>(`${base()}/files/${fileId}/diff`)).body;
   const restore = (fileId: string, versionId: string) =>
-    scene.user.post(`${base()}/files/${fileId}/restore`, { versionId });
+    fixture.user.post(`${base()}/files/${fileId}/restore`, { versionId });
 
   it('makes a file that must not exist yet, and replaces the head that it names [FILE-5]', async () => {
     const made = await stored('/Repo/A.txt', 'one', null);
     const next = await stored('/Repo/A.txt', 'two', 'one');
     expect(next.fileId).toBe(made.fileId);
     expect(await get('/repo/a.txt')).toBe('two');
-    const { body } = await scene.user.get<{ versions: object[] }>(`${base()}/files/${made.fileId}/versions`);
+    const { body } = await fixture.user.get<{ versions: object[] }>(
+      `${base()}/files/${made.fileId}/versions`,
+    );
     expect(body.versions).toMatchObject([
       { versionId: next.versionId, source: 'upload' },
       { versionId: made.versionId },
@@ -80,7 +82,7 @@ describe('files:put', () => {
       expect(await get('/Stale/a.txt')).toBe(`late ${baseText}`);
       await stored('/Stale/a.txt', 'two', `late ${baseText}`);
     }
-    const trail = await scene.user.get<{ events: object[] }>(
+    const trail = await fixture.user.get<{ events: object[] }>(
       `${base()}/audit?event=File.ConflictStored&path=/Stale/a.txt`,
     );
     expect(trail.body.events).toHaveLength(2);
@@ -98,8 +100,8 @@ describe('files:put', () => {
 
     const never = conflictOf(await put('/nowhere/New.txt', 'late', 'one'));
     expect(await get(`/nowhere/new.txt?versionId=${never.conflictVersionId}`)).toBe('late');
-    expect((await scene.user.get(`${base()}/contents/nowhere/new.txt`)).status).toBe(404);
-    const deleted = await scene.user.get<{ files: { fileId: string }[] }>(
+    expect((await fixture.user.get(`${base()}/contents/nowhere/new.txt`)).status).toBe(404);
+    const deleted = await fixture.user.get<{ files: { fileId: string }[] }>(
       `${base()}/files?deleted=true&prefix=nowhere`,
     );
     await restore(deleted.body.files[0]!.fileId, never.conflictVersionId);
@@ -166,10 +168,10 @@ describe('files:put', () => {
 
   it('of what a call has written is based on the head that there was when its turn was taken [FILE-5]', async () => {
     const calledFor = async (path: string) => {
-      await scene.post([createCall(path, path)]);
+      await fixture.post([createCall(path, path)]);
       await waitFor(() => client.calls.some(({ toolCallId }) => toolCallId === path), 'the call');
       const { callId } = client.calls.find(({ toolCallId }) => toolCallId === path)!;
-      return { callId, end: () => scene.cancel(client.calls.at(-1)!.turnId) };
+      return { callId, end: () => fixture.cancel(client.calls.at(-1)!.turnId) };
     };
     // What the disk held before is not what the Cloud had, and not what the upload has to replace.
     await stored('/repo/called.txt', 'cloud', null);
@@ -201,29 +203,29 @@ describe('files:put', () => {
   });
 
   it('stands in the trail behind the step that its client told before it', async () => {
-    await scene.post([createCall('told', 'told.txt')]);
+    await fixture.post([createCall('told', 'told.txt')]);
     await waitFor(() => client.calls.some(({ toolCallId }) => toolCallId === 'told'), 'the call');
     const call = client.calls.find(({ toolCallId }) => toolCallId === 'told')!;
     const step = client.status(call, 'awaiting_approval');
     await put('/repo/told.txt', 'told', null, { callId: call.callId });
     await step;
-    const trail = await readTrail(scene.user, scene.workspaceId, `&turnId=${call.turnId}`);
+    const trail = await readTrail(fixture.user, fixture.workspaceId, `&turnId=${call.turnId}`);
     expect(trail.map(({ name }) => name).slice(-2)).toEqual([
       'Tool.CreateFile.AwaitingApproval',
       'File.Created',
     ]);
-    await scene.cancel(call.turnId);
+    await fixture.cancel(call.turnId);
   });
 
   it('that is exact replaces the head that it names, and none that the server takes for its base', async () => {
     await stored('/repo/exact.txt', 'cloud', null);
-    await scene.post([createCall('exact', 'exact.txt')]);
+    await fixture.post([createCall('exact', 'exact.txt')]);
     await waitFor(() => client.calls.some(({ toolCallId }) => toolCallId === 'exact'), 'the call');
     const { callId, turnId } = client.calls.find(({ toolCallId }) => toolCallId === 'exact')!;
     for (const baseText of ['disk', null])
       conflictOf(await put('/repo/exact.txt', `on ${baseText}`, baseText, { callId, isExact: true }));
     expect((await put('/repo/exact.txt', 'on cloud', 'cloud', { callId, isExact: true })).ok).toBe(true);
-    await scene.cancel(turnId);
+    await fixture.cancel(turnId);
   });
 
   it('sent several times, also at once, is one version [FILE-5]', async () => {
@@ -237,7 +239,7 @@ describe('files:put', () => {
       await put('/repo/never.txt', 'late', 'other'),
     ];
     expect(new Set(never.map((answer) => conflictOf(answer).conflictVersionId)).size).toBe(1);
-    const { body } = await scene.user.get<{ versions: object[] }>(`${base()}/files/${fileId}/versions`);
+    const { body } = await fixture.user.get<{ versions: object[] }>(`${base()}/files/${fileId}/versions`);
     expect(body.versions).toHaveLength(2);
   });
 
@@ -247,7 +249,7 @@ describe('files:put', () => {
       Array.from({ length: 10 }, (_, n) => put('/repo/race.txt', `writer ${n}`, 'base')),
     );
     expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
-    const { body } = await scene.user.get<{ versions: { sha256: string }[] }>(
+    const { body } = await fixture.user.get<{ versions: { sha256: string }[] }>(
       `${base()}/files/${fileId}/versions`,
     );
     const all = ['base', ...Array.from({ length: 10 }, (_, n) => `writer ${n}`)].map((text) => sha256(text));

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import { parsePatchBatch } from '@patchbay/protocol/line-patch';
 import { executeCreateFile, executeWritePatch, WorkspaceRoots } from '@patchbay/workspace';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import { ATTRIBUTES, describeWith } from '../../support/system-commands.js';
 
 const attributes = (command: 'set' | 'show', path: string): string =>
@@ -118,17 +118,17 @@ describeWith(
     });
 
     describe('that a pull replaces', () => {
-      let scene: FolderScene;
-      beforeAll(async () => void (scene = await FolderScene.start()));
-      afterAll(() => scene.close());
-      beforeEach(() => scene.begin());
+      let fixture: FolderFixture;
+      beforeAll(async () => void (fixture = await FolderFixture.start()));
+      afterAll(() => fixture.close());
+      beforeEach(() => fixture.begin());
 
       it.each([[true], [false]])('are kept, or missed in what it says (cp is there: %s)', async (hasCp) => {
-        const laptop = scene.machine();
+        const laptop = fixture.machine();
         await laptop.write('a.txt', 'one\n');
         attributes('set', join(laptop.folder, 'a.txt'));
         await laptop.push();
-        const model = scene.model();
+        const model = fixture.model();
         await model.does('write', { path: '/proj/a.txt', content: { text: 'two\n' } });
         if (!hasCp) await withoutCp();
         const { code, out } = await laptop.pull();

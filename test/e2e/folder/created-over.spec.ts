@@ -2,18 +2,18 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Machine } from '../../support/folder-machine.js';
 import { type Model, refusalOf } from '../../support/folder-model.js';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 
 describe('a create over a file of a connected folder', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let laptop: Machine;
   let model: Model;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    await scene.begin();
-    laptop = scene.machine();
-    model = scene.model();
+    await fixture.begin();
+    laptop = fixture.machine();
+    model = fixture.model();
     await laptop.repository({ 'README.md': 'read me\n', 'src/Lib/a.ts': 'a\n' });
   });
 
@@ -30,10 +30,10 @@ describe('a create over a file of a connected folder', () => {
     const connected = await laptop.connect();
     await model.creates('proj/odd.txt', 'one\n', { overwrite: true });
     expect(await model.reads('proj/odd.txt')).toMatchObject({ content: 'one\n' });
-    expect((await scene.cloud())['odd.txt']).toBe('one\n');
+    expect((await fixture.cloud())['odd.txt']).toBe('one\n');
     for (const text of ['two\n', 'three\n']) {
       await model.creates('proj/odd.txt', text, { overwrite: true });
-      expect((await scene.cloud())['odd.txt']).toBe(text);
+      expect((await fixture.cloud())['odd.txt']).toBe(text);
     }
     // What was never in a version stays beside the file, once.
     expect(await kept()).toEqual(['odd.txt.patchbay-kept']);
@@ -47,7 +47,7 @@ describe('a create over a file of a connected folder', () => {
     await model.does('write', { path: '/proj/odd.txt', content: { text: 'of the Cloud\n' } });
     await laptop.connect();
     await model.creates('proj/odd.txt', 'one\n', { overwrite: true });
-    expect((await scene.cloud())['odd.txt']).toBe('of the Cloud\n');
+    expect((await fixture.cloud())['odd.txt']).toBe('of the Cloud\n');
     expect(await laptop.read('odd.txt')).toBe('one\n');
   });
 
@@ -67,7 +67,7 @@ describe('a create over a file of a connected folder', () => {
       const files = { 'README.md': 'new\n', 'src/Lib/a.ts': 'a\n', 'src/Lib/b.ts': 'b\n' };
       expect(await laptop.files()).toEqual(files);
       const cloud = pushed ? files : { 'README.md': 'new\n', 'src/Lib/b.ts': 'b\n' };
-      expect(await scene.cloud()).toEqual(cloud);
+      expect(await fixture.cloud()).toEqual(cloud);
       expect(await kept()).toEqual([]);
     },
   );

@@ -1,17 +1,17 @@
 import { rename } from 'node:fs/promises';
 import { sha256 } from '@patchbay/protocol/hash';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('a connected folder', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let laptop: Machine;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    await scene.begin();
-    laptop = scene.machine();
+    await fixture.begin();
+    laptop = fixture.machine();
     await laptop.repository({ 'a.txt': 'a\n', '.gitignore': 'secret*\n/out/\n' });
   });
 
@@ -22,14 +22,14 @@ describe('a connected folder', () => {
     await laptop.write('out/bundle.js', 'x\n');
     await laptop.write('deep/er/new.txt', 'new\n');
     await laptop.write('image.png', '\0\u0001');
-    await scene.sent('/proj/deep/er/new.txt', 'new\n');
+    await fixture.sent('/proj/deep/er/new.txt', 'new\n');
     // What is in a folder that has just been made is seen as well.
     await laptop.write('deep/er/second.txt', 'second\n');
-    await scene.sent('/proj/deep/er/second.txt', 'second\n');
-    expect(Object.keys(await scene.cloud()).sort()).toEqual([
+    await fixture.sent('/proj/deep/er/second.txt', 'second\n');
+    expect(Object.keys(await fixture.cloud()).sort()).toEqual([
       ...['.gitignore', 'a.txt', 'deep/er/new.txt', 'deep/er/second.txt'],
     ]);
-    const { error } = await scene.model().call('workspace_read_file', { docPath: 'proj/secret.env' });
+    const { error } = await fixture.model().call('workspace_read_file', { docPath: 'proj/secret.env' });
     expect(error?.code).toBe('NOT_FOUND');
   });
 
@@ -38,8 +38,8 @@ describe('a connected folder', () => {
     const connected = await laptop.connect();
     await laptop.write('app/.env', 'KEY=very-secret\n');
     await laptop.write('app/b.txt', 'b\n');
-    await scene.sent('/proj/app/b.txt', 'b\n');
-    const model = scene.model();
+    await fixture.sent('/proj/app/b.txt', 'b\n');
+    const model = fixture.model();
     const read = await model.call('workspace_read_file', { docPath: 'proj/app/.env' });
     const change = { operation: 'replace', startLine: 1, endLine: 1 };
     const lines = { expectedOriginalLines: ['x'], newLines: ['y'] };
@@ -53,33 +53,33 @@ describe('a connected folder', () => {
     const over = { path: 'proj/app/.env', content: 'KEY=\n', overwrite: true };
     expect((await model.call('workspace_create_file', over)).error?.code).toBe('FORBIDDEN');
     expect(await laptop.read('app/.env')).toBe('KEY=very-secret\n');
-    expect(Object.keys(await scene.cloud())).not.toContain('app/.env');
+    expect(Object.keys(await fixture.cloud())).not.toContain('app/.env');
     expect(connected.stderr).toContain('left out of the Cloud, as they may contain secrets: app/.env.');
   });
 
   it('that was never pushed sends only what calls have written, and then keeps that in step', async () => {
     await laptop.connect();
-    const model = scene.model();
+    const model = fixture.model();
     await model.creates('proj/made.txt', 'made\n');
     await laptop.write('mine.txt', 'mine\n');
     await laptop.write('made.txt', 'made, and edited\n');
-    await scene.sent('/proj/made.txt', 'made, and edited\n');
-    expect(Object.keys(await scene.cloud())).toEqual(['made.txt']);
+    await fixture.sent('/proj/made.txt', 'made, and edited\n');
+    expect(Object.keys(await fixture.cloud())).toEqual(['made.txt']);
     // A file of the folder that was never sent can be read and patched all the same.
     expect(await model.reads('proj/a.txt')).toMatchObject({ content: 'a\n', source: 'disk' });
     expect((await model.patches('proj/a.txt', '// patched')).status).toBe('succeeded');
-    expect(await scene.versions()).toEqual(expect.arrayContaining(['a\n', '// patched\na\n']));
+    expect(await fixture.versions()).toEqual(expect.arrayContaining(['a\n', '// patched\na\n']));
     await laptop.remove('made.txt');
-    await waitFor(async () => !('made.txt' in (await scene.cloud())), 'the deletion to be sent');
+    await waitFor(async () => !('made.txt' in (await fixture.cloud())), 'the deletion to be sent');
   });
 
   it('with --no-watch sends nothing by itself', async () => {
     await laptop.push();
     const connected = await laptop.connect('--no-watch');
     await laptop.write('a.txt', 'edited\n');
-    const model = scene.model();
+    const model = fixture.model();
     await model.creates('proj/b.txt', 'b\n');
-    expect(await scene.cloud()).toMatchObject({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+    expect(await fixture.cloud()).toMatchObject({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
     expect(await model.reads('proj/a.txt')).toMatchObject({ content: 'edited\n', source: 'disk' });
     await connected.kill();
     expect((await laptop.push()).out).toMatch(/^sent 1 file .*2 unchanged/);
@@ -88,17 +88,17 @@ describe('a connected folder', () => {
   it('that vanishes as a whole takes nothing of the Cloud with it, and goes on when it is back', async () => {
     await laptop.push();
     const connected = await laptop.connect();
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     await rename(laptop.folder, `${laptop.folder}-away`);
     await connected.says(/The folder could not be synced/);
-    expect(await scene.cloud()).toMatchObject({ 'a.txt': 'a\n' });
+    expect(await fixture.cloud()).toMatchObject({ 'a.txt': 'a\n' });
     await rename(`${laptop.folder}-away`, laptop.folder);
     await laptop.write('a.txt', 'back\n');
-    const model = scene.model();
+    const model = fixture.model();
     // A call looks at what it writes to by itself.
     expect((await model.patches('proj/a.txt', '// patched')).status).toBe('succeeded');
-    expect(await scene.versions()).toContain('back\n');
-    expect(await scene.cloud()).toMatchObject({ 'a.txt': '// patched\nback\n' });
+    expect(await fixture.versions()).toContain('back\n');
+    expect(await fixture.cloud()).toMatchObject({ 'a.txt': '// patched\nback\n' });
   });
 
   it('sends what changed while the client was away, deletions too, on the base that it knew', async () => {
@@ -109,7 +109,7 @@ describe('a connected folder', () => {
     await laptop.write('new.txt', 'while away, too\n');
     await laptop.remove('.gitignore');
     await laptop.connect();
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
   });
 
   it('goes on with a push of its own in another terminal, each with what the other has sent', async () => {
@@ -120,7 +120,7 @@ describe('a connected folder', () => {
       const { code, out } = await laptop.push();
       expect([code, out]).toEqual([0, expect.not.stringContaining('conflicts')]);
     }
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     expect((await laptop.push()).out).toMatch(/^sent 0 files .*32 unchanged/);
   });
 });

@@ -1,4 +1,4 @@
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import { DEEDS, type Deed, Meeting, type Moment, MOMENTS } from '../../support/folder-meeting.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -43,24 +43,24 @@ function outcomesOf(deed: Deed, step: Step, moment: Moment, call: Call): string[
 }
 
 describe('a person’s deed meets the crash of a client in the midst of its calls', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let laptop: Machine;
   const meetings = new Map<string, Meeting>();
   const nameOf = (deed: Deed, step: Step, moment: Moment, call: Call) =>
     [deed, STEPS[step].replace(':', ' '), moment, call].join(' ');
 
   beforeAll(async () => {
-    scene = await FolderScene.start();
-    laptop = scene.machine();
-    const model = scene.model();
+    fixture = await FolderFixture.start();
+    laptop = fixture.machine();
+    const model = fixture.model();
     for (const crash of CRASHES)
       for (const deed of DEEDS) {
         const name = nameOf(deed, ...crash);
-        meetings.set(name, new Meeting(scene, laptop, model, { deed, name }));
+        meetings.set(name, new Meeting(fixture, laptop, model, { deed, name }));
       }
     await Meeting.prepare(laptop, [...meetings.values()]);
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   describe.each(CRASHES)('%s, with the deed %s it, of a %s', (step, moment, call) => {
     const here = () => DEEDS.map((deed) => meetings.get(nameOf(deed, step, moment, call))!);

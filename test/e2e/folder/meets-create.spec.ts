@@ -1,4 +1,4 @@
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import { DEEDS, type Deed, Meeting, type Moment, MOMENTS } from '../../support/folder-meeting.js';
 import { LiveClient } from '../../support/live-client.js';
 
@@ -23,28 +23,28 @@ const CREATES: Pair[] = [
 ];
 
 describe('a person’s deed meets a create by the model', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let client: LiveClient;
   const meetings = new Map<string, Meeting>();
 
   beforeAll(async () => {
-    scene = await FolderScene.start();
-    const [laptop, model] = [scene.machine(), scene.model()];
+    fixture = await FolderFixture.start();
+    const [laptop, model] = [fixture.machine(), fixture.model()];
     for (const [deed, moment] of OVERWRITES) {
       const name = `${deed} ${moment}`;
-      meetings.set(name, new Meeting(scene, laptop, model, { deed, name }));
+      meetings.set(name, new Meeting(fixture, laptop, model, { deed, name }));
     }
     for (const [deed, moment] of CREATES) {
       const name = `new ${deed} ${moment}`;
       const isNew = moment !== 'before' || deed === 'edit' || deed === 'checkout of a branch';
-      meetings.set(name, new Meeting(scene, laptop, model, { deed, name, isNew }));
+      meetings.set(name, new Meeting(fixture, laptop, model, { deed, name, isNew }));
     }
     await Meeting.prepare(laptop, [...meetings.values()]);
     client = await LiveClient.connect(laptop);
   });
   afterAll(async () => {
     await client.close();
-    await scene.close();
+    await fixture.close();
   });
 
   const meet = async (meeting: Meeting, moment: Moment, overwrite: boolean): Promise<string> => {

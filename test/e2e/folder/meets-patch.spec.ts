@@ -1,4 +1,4 @@
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import { DEEDS, type Deed, Meeting, type Moment, MOMENTS } from '../../support/folder-meeting.js';
 import { LiveClient } from '../../support/live-client.js';
 
@@ -13,24 +13,24 @@ const PATCHED: Record<Deed, string> = {
 };
 
 describe('a person’s deed meets a patch by the model', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let client: LiveClient;
   const meetings = new Map<string, Meeting>();
   const pairs = MOMENTS.flatMap((moment) => DEEDS.map((deed): [Deed, Moment] => [deed, moment]));
 
   beforeAll(async () => {
-    scene = await FolderScene.start();
-    const [laptop, model] = [scene.machine(), scene.model()];
+    fixture = await FolderFixture.start();
+    const [laptop, model] = [fixture.machine(), fixture.model()];
     for (const [deed, moment] of pairs) {
       const name = `${deed} ${moment}`;
-      meetings.set(name, new Meeting(scene, laptop, model, { deed, name }));
+      meetings.set(name, new Meeting(fixture, laptop, model, { deed, name }));
     }
     await Meeting.prepare(laptop, [...meetings.values()]);
     client = await LiveClient.connect(laptop);
   });
   afterAll(async () => {
     await client.close();
-    await scene.close();
+    await fixture.close();
   });
   beforeEach(() => {
     client.onAsked = () => Promise.resolve();

@@ -1,6 +1,6 @@
 import { EXIT } from '../../../packages/cli/src/cli-error.js';
 import type { HttpProxy } from '../../support/http-proxy.js';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import { DEEDS, type Deed, Meeting, type Moment, MOMENTS } from '../../support/folder-meeting.js';
 import type { Machine } from '../../support/folder-machine.js';
 import type { Ran } from '../../support/run-command.js';
@@ -9,27 +9,27 @@ import type { Ran } from '../../support/run-command.js';
 const SETTLED_BY = { before: 'pull', during: 'push' } as const;
 
 describe('a person’s deed meets a pull of another text of the file', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let wire: HttpProxy;
   let laptop: Machine;
   const meetings = new Map<string, Meeting>();
   const nameOf = (deed: Deed, moment: Moment) => `${deed} ${moment}`;
 
   beforeAll(async () => {
-    scene = await FolderScene.start();
-    wire = await scene.wire();
-    laptop = scene.machine('laptop', 'proj', wire);
-    const model = scene.model();
+    fixture = await FolderFixture.start();
+    wire = await fixture.wire();
+    laptop = fixture.machine('laptop', 'proj', wire);
+    const model = fixture.model();
     for (const deed of DEEDS)
       for (const moment of MOMENTS) {
         const name = nameOf(deed, moment);
-        meetings.set(name, new Meeting(scene, laptop, model, { deed, name }));
+        meetings.set(name, new Meeting(fixture, laptop, model, { deed, name }));
       }
     await Meeting.prepare(laptop, [...meetings.values()]);
     await laptop.connect();
   });
   afterAll(async () => {
-    await scene.close();
+    await fixture.close();
     await wire.close();
   });
 

@@ -1,5 +1,5 @@
 import type { HttpProxy } from '../../support/http-proxy.js';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import { DEEDS, type Deed, Meeting, type Moment, MOMENTS } from '../../support/folder-meeting.js';
 import type { Machine } from '../../support/folder-machine.js';
 import type { Ran } from '../../support/run-command.js';
@@ -12,7 +12,7 @@ type Step = (typeof STEPS)[number];
 const CLIENTS = { 'beside a client that watches': [], 'beside one that does not': ['--no-watch'] };
 
 describe.each(Object.entries(CLIENTS))('a person’s deed meets a push, %s', (_client, flags) => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let wire: HttpProxy;
   let laptop: Machine;
   const meetings = new Map<string, Meeting>();
@@ -20,12 +20,12 @@ describe.each(Object.entries(CLIENTS))('a person’s deed meets a push, %s', (_c
   const during = STEPS.flatMap((step) => DEEDS.map((deed): [Deed, Step] => [deed, step]));
 
   beforeAll(async () => {
-    scene = await FolderScene.start();
-    wire = await scene.wire();
-    laptop = scene.machine('laptop', 'proj', wire);
-    const model = scene.model();
+    fixture = await FolderFixture.start();
+    wire = await fixture.wire();
+    laptop = fixture.machine('laptop', 'proj', wire);
+    const model = fixture.model();
     const add = (deed: Deed, name: string) =>
-      meetings.set(name, new Meeting(scene, laptop, model, { deed, name }));
+      meetings.set(name, new Meeting(fixture, laptop, model, { deed, name }));
     for (const deed of DEEDS)
       for (const moment of MOMENTS) if (moment !== 'during') add(deed, nameOf(deed, moment));
     for (const [deed, step] of during) add(deed, nameOf(deed, 'during', step));
@@ -33,7 +33,7 @@ describe.each(Object.entries(CLIENTS))('a person’s deed meets a push, %s', (_c
     await laptop.connect(...flags);
   });
   afterAll(async () => {
-    await scene.close();
+    await fixture.close();
     await wire.close();
   });
 

@@ -1,4 +1,4 @@
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import { DEEDS, type Deed, Meeting } from '../../support/folder-meeting.js';
 import type { TestProcess } from '../../support/processes.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -27,7 +27,7 @@ const CREATED: Record<Deed, string> = {
 
 /** A call is stopped where its text is staged beside the file, and not yet in its place. */
 describe('a person’s deed meets a call that is just being written', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let client: TestProcess;
   const meetings = new Map<string, Meeting>();
   const pairs = (['patch', 'create'] as const).flatMap((call) =>
@@ -35,16 +35,16 @@ describe('a person’s deed meets a call that is just being written', () => {
   );
 
   beforeAll(async () => {
-    scene = await FolderScene.start();
-    const [laptop, model] = [scene.machine(), scene.model()];
+    fixture = await FolderFixture.start();
+    const [laptop, model] = [fixture.machine(), fixture.model()];
     for (const [deed, call] of pairs) {
       const name = `${deed} ${call}`;
-      meetings.set(name, new Meeting(scene, laptop, model, { deed, name }));
+      meetings.set(name, new Meeting(fixture, laptop, model, { deed, name }));
     }
     await Meeting.prepare(laptop, [...meetings.values()]);
     client = await laptop.connectPausing('before:kept,before:committing');
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   const stops = () => client.stderr.split('test: paused').length - 1;
   let resumed = 0;

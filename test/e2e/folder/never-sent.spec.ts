@@ -1,19 +1,19 @@
 import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const LIMIT = 8 * 1024 * 1024;
 
 describe('a file that was sent, and has become one that is never sent [RELAY-45]', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let laptop: Machine;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    await scene.begin();
-    laptop = scene.machine();
+    await fixture.begin();
+    laptop = fixture.machine();
     await laptop.repository({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n', 'same.txt': 'same\n' });
     await laptop.push();
   });
@@ -56,7 +56,7 @@ describe('a file that was sent, and has become one that is never sent [RELAY-45]
     const { out } = await laptop.patchbay('status', laptop.folder);
     expect(out).toMatch(said);
     expect(out).not.toContain('without differences');
-    expect(await scene.cloud()).toMatchObject({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n' });
+    expect(await fixture.cloud()).toMatchObject({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n' });
   });
 
   it('is told by a client, and stands in the context, until it is one that is sent again', async () => {
@@ -64,20 +64,20 @@ describe('a file that was sent, and has become one that is never sent [RELAY-45]
     await binary();
     await connected.says(/a\.txt: differs from the Cloud, and cannot be sent \(is binary/);
     const told = async () => {
-      const { body } = await scene.user.get<{ roots: { conflicts: string[] }[] }>(
-        `/workspaces/${scene.workspaceId}/roots`,
+      const { body } = await fixture.user.get<{ roots: { conflicts: string[] }[] }>(
+        `/workspaces/${fixture.workspaceId}/roots`,
       );
       return body.roots[0]!.conflicts;
     };
     await waitFor(async () => (await told()).includes('proj/a.txt'), 'the folder’s status');
     // A call, and what the Cloud tells, change nothing about that.
-    await scene.model().patches('proj/same.txt', '// patched');
+    await fixture.model().patches('proj/same.txt', '// patched');
     await laptop.write('new.txt', 'new\n');
-    await scene.sent('/proj/new.txt', 'new\n');
+    await fixture.sent('/proj/new.txt', 'new\n');
     expect(await told()).toEqual(['proj/a.txt']);
-    expect(await scene.versions()).not.toContain('\0\u0001');
+    expect(await fixture.versions()).not.toContain('\0\u0001');
     await laptop.write('a.txt', 'text again\n');
-    await scene.sent('/proj/a.txt', 'text again\n');
+    await fixture.sent('/proj/a.txt', 'text again\n');
     await waitFor(async () => (await told()).length === 0, 'the folder’s status');
   });
 });

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Machine } from '../../support/folder-machine.js';
 import type { Model, Reading } from '../../support/folder-model.js';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import type { TestProcess } from '../../support/processes.js';
 
 /** Lives that are tried; more with FOLDER_LIVES. */
@@ -43,7 +43,7 @@ class Lived {
   readonly told: string[] = [];
 
   constructor(
-    private readonly scene: FolderScene,
+    private readonly fixture: FolderFixture,
     private readonly laptop: Machine,
     private readonly model: Model,
   ) {}
@@ -54,7 +54,7 @@ class Lived {
     if (by === 'hand') await this.byHand(does, file);
     else if (by === 'model') await this.byModel(does, file);
     else await this.command(does);
-    const after = new Set([...(await this.all()), ...(await this.scene.versions())]);
+    const after = new Set([...(await this.all()), ...(await this.fixture.versions())]);
     expect(before.filter((text) => !after.has(text))).toEqual([]);
   }
 
@@ -64,13 +64,13 @@ class Lived {
     const before = await this.all();
     expect((await this.laptop.push('--force')).code).toBe(0);
     await this.command('connect');
-    await this.scene.agree(this.laptop);
+    await this.fixture.agree(this.laptop);
     for (const path of Object.keys(await this.laptop.files())) {
       const patched = await this.model.patches(`proj/${path}`, `last of ${path}`);
       expect([path, patched.status, patched.error]).toEqual([path, 'succeeded', null]);
     }
-    await this.scene.agree(this.laptop);
-    const after = new Set(await this.scene.versions());
+    await this.fixture.agree(this.laptop);
+    const after = new Set(await this.fixture.versions());
     expect(before.filter((text) => !after.has(text) && !this.kept.has(text))).toEqual([]);
     await this.command('kill');
   }
@@ -84,7 +84,7 @@ class Lived {
     return [
       ...Object.values(await this.laptop.files()),
       ...aside,
-      ...Object.values(await this.scene.cloud()),
+      ...Object.values(await this.fixture.cloud()),
     ];
   }
 
@@ -146,18 +146,18 @@ class Lived {
 }
 
 describe('whatever a person, a model and the commands do in one folder', () => {
-  let scene: FolderScene;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
+  let fixture: FolderFixture;
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
 
   it('nothing that anybody wrote is gone, and a model that reads and then patches succeeds', async () => {
     await fc.assert(
       fc.asyncProperty(life, async (steps) => {
-        await scene.begin();
-        const laptop = scene.machine();
+        await fixture.begin();
+        const laptop = fixture.machine();
         await laptop.repository({ 'a.txt': 'first a\n', 'src/b.txt': 'first b\n' });
         await laptop.push();
-        const lived = new Lived(scene, laptop, scene.model());
+        const lived = new Lived(fixture, laptop, fixture.model());
         try {
           for (const one of steps) await lived.take(one);
           await lived.end();

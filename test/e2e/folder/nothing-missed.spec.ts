@@ -1,31 +1,31 @@
 import { mkdir, rename } from 'node:fs/promises';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import type { Machine } from '../../support/folder-machine.js';
 import type { Model } from '../../support/folder-model.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('what is neither overwritten, deleted nor missed in a folder', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let laptop: Machine;
   let model: Model;
-  beforeAll(async () => void (scene = await FolderScene.startApart()));
-  afterAll(() => scene.close());
+  beforeAll(async () => void (fixture = await FolderFixture.startApart()));
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    await scene.begin();
-    laptop = scene.machine();
-    model = scene.model();
+    await fixture.begin();
+    laptop = fixture.machine();
+    model = fixture.model();
     await laptop.repository({ 'a.txt': 'a\n', 'src/b.txt': 'b\n', 'src/c.txt': 'c\n' });
     await laptop.push();
   });
 
   it('a Cloud text that the folder never had, by a create that overwrites the file here', async () => {
     const connected = await laptop.connect();
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     await model.does('write', { path: '/proj/a.txt', content: { text: 'a teammate’s\n' } });
     await model.creates('proj/a.txt', 'the model’s\n', { overwrite: true });
     expect(await laptop.read('a.txt')).toBe('the model’s\n');
-    expect(await scene.contents('/proj/a.txt')).toBe('a teammate’s\n');
-    expect(await scene.versions()).toEqual(expect.arrayContaining(['a\n', 'the model’s\n']));
+    expect(await fixture.contents('/proj/a.txt')).toBe('a teammate’s\n');
+    expect(await fixture.versions()).toEqual(expect.arrayContaining(['a\n', 'the model’s\n']));
     await connected.says(/a\.txt: changed here and in the Cloud/);
     await waitFor(
       async () => (await model.context()).includes('until a person decides: `proj/a.txt`'),
@@ -39,25 +39,25 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     await laptop.write('a.txt', 'edited\n');
     await laptop.write('src/b.txt', 'edited, too\n');
     await laptop.write('src/new.txt', 'never sent\n');
-    await scene.sent('/proj/a.txt', 'edited\n');
-    await scene.sent('/proj/src/b.txt', 'edited, too\n');
+    await fixture.sent('/proj/a.txt', 'edited\n');
+    await fixture.sent('/proj/src/b.txt', 'edited, too\n');
     expect(await model.reads('proj/a.txt')).toMatchObject({ content: 'edited\n', source: 'disk' });
     expect((await model.patches('proj/src/b.txt', '// on')).status).toBe('succeeded');
     await laptop.remove('src/c.txt');
-    await waitFor(async () => !('src/c.txt' in (await scene.cloud())), 'the deletion to be sent');
-    expect(Object.keys(await scene.cloud()).sort()).toEqual(['.gitignore', 'a.txt', 'src/b.txt']);
+    await waitFor(async () => !('src/c.txt' in (await fixture.cloud())), 'the deletion to be sent');
+    expect(Object.keys(await fixture.cloud()).sort()).toEqual(['.gitignore', 'a.txt', 'src/b.txt']);
   });
 
   it('a folder that becomes a file, and a file that becomes a folder [FILE-7]', async () => {
     await laptop.write('src/deep/d.txt', 'd\n');
     await laptop.connect();
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     await laptop.remove('src');
     await laptop.remove('a.txt');
     await laptop.write('src', 'a file by now\n');
     await laptop.write('a.txt/inside.txt', 'in a folder by now\n');
-    await scene.agree(laptop);
-    expect(await scene.cloud()).toEqual({
+    await fixture.agree(laptop);
+    expect(await fixture.cloud()).toEqual({
       src: 'a file by now\n',
       'a.txt/inside.txt': 'in a folder by now\n',
     });
@@ -65,25 +65,25 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
 
   it('an edit in a folder that was removed and made anew', async () => {
     await laptop.connect();
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     await laptop.git('rm', '-rq', 'src');
     await laptop.git('checkout', '-q', 'HEAD', '--', 'src');
     await laptop.write('src/b.txt', 'anew\n');
-    await scene.sent('/proj/src/b.txt', 'anew\n');
+    await fixture.sent('/proj/src/b.txt', 'anew\n');
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await laptop.write('src/b.txt', 'anew, and again\n');
-    await scene.sent('/proj/src/b.txt', 'anew, and again\n');
-    await scene.agree(laptop);
+    await fixture.sent('/proj/src/b.txt', 'anew, and again\n');
+    await fixture.agree(laptop);
   });
 
   it('the files of a folder in whose place there is another one', async () => {
     const connected = await laptop.connect();
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     await rename(laptop.folder, `${laptop.folder}-away`);
     await mkdir(laptop.folder);
     await laptop.write('lost+found', 'of another disk\n');
     await connected.says(/was replaced by another folder; nothing of it was sent or deleted/);
-    expect(Object.keys(await scene.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
+    expect(Object.keys(await fixture.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
   });
 
   it('the files of a project, by another one that was put in its place while nobody was connected', async () => {
@@ -94,7 +94,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
       2,
       expect.stringContaining('another folder at this place had the name proj'),
     ]);
-    expect(Object.keys(await scene.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
+    expect(Object.keys(await fixture.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
     // A clone of the same project is that project.
     await rename(laptop.folder, `${laptop.folder}-other`);
     await laptop.repository({ 'a.txt': 'a\n', 'src/b.txt': 'b, newer\n' });
@@ -102,8 +102,8 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
   });
 
   it('what a push has sent that was killed before it heard of it, with an edit on top', async () => {
-    const wire = await scene.wire();
-    const watched = scene.machine('laptop', 'proj', wire);
+    const wire = await fixture.wire();
+    const watched = fixture.machine('laptop', 'proj', wire);
     await watched.push();
     await watched.write('a.txt', 'sent, and not heard of\n');
     await watched.remove('src/c.txt');
@@ -114,7 +114,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
       if (route === 'POST /files/commit' && ++commits === 2) await killed.kill();
     };
     await killed.exited;
-    expect(await scene.contents('/proj/a.txt')).toBe('sent, and not heard of\n');
+    expect(await fixture.contents('/proj/a.txt')).toBe('sent, and not heard of\n');
     await watched.write('a.txt', 'an edit on top\n');
     const { code, out } = await watched.push();
     expect([code, out]).toEqual([0, expect.stringMatching(/^sent 1 file .*1 unchanged/)]);
@@ -137,7 +137,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     const connected = await laptop.connect('--push');
     expect(connected.log).toMatch(/sent 2 files .*1 unchanged/);
     expect((await called).status).toBe('succeeded');
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
   });
 
   it('what both sides came to by themselves: a forced push knows it from then on', async () => {
@@ -151,11 +151,11 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
 
   it('a file that was sent for nothing, as a round failed: it is tried again without a hint', async () => {
     await laptop.connect();
-    await scene.agree(laptop);
-    const back = await scene.away();
+    await fixture.agree(laptop);
+    const back = await fixture.away();
     await laptop.write('a.txt', 'while the server was away\n');
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await back();
-    await scene.sent('/proj/a.txt', 'while the server was away\n');
+    await fixture.sent('/proj/a.txt', 'while the server was away\n');
   });
 });

@@ -1,4 +1,4 @@
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import { type Machine } from '../../support/folder-machine.js';
 import { type Model, refusalOf } from '../../support/folder-model.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -6,15 +6,15 @@ import { waitFor } from '../../support/wait-for.js';
 const START = { 'src/price.ts': 'export const price = 1;\n', 'README.md': '# proj\n' };
 
 describe('a folder that a person and a model work in', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let laptop: Machine;
   let model: Model;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    await scene.begin();
-    laptop = scene.machine();
-    model = scene.model();
+    await fixture.begin();
+    laptop = fixture.machine();
+    model = fixture.model();
     await laptop.repository(START);
     await laptop.push();
   });
@@ -22,15 +22,15 @@ describe('a folder that a person and a model work in', () => {
   it('agrees with the Cloud after an edit by hand, one by the model, and a checkout', async () => {
     await laptop.connect();
     await laptop.write('README.md', '# proj, by hand\n');
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     expect((await model.patches('proj/src/price.ts', '// by the model')).status).toBe('succeeded');
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     expect(await laptop.read('src/price.ts')).toBe('// by the model\nexport const price = 1;\n');
     await laptop.git('checkout', '-q', '--', '.');
-    await scene.agree(laptop);
-    expect(await scene.cloud()).toEqual(START);
+    await fixture.agree(laptop);
+    expect(await fixture.cloud()).toEqual(START);
     expect((await model.patches('proj/src/price.ts', '// again')).status).toBe('succeeded');
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
   });
 
   it('can be pushed after a patch by the model was checked out again', async () => {
@@ -39,7 +39,7 @@ describe('a folder that a person and a model work in', () => {
     await connected.kill();
     await laptop.git('checkout', '-q', '--', '.');
     expect((await laptop.push()).out).toMatch(/^sent 1 file /);
-    expect(await scene.cloud()).toEqual(START);
+    expect(await fixture.cloud()).toEqual(START);
     expect((await laptop.pull()).out).toMatch(/^received 0 files/);
     expect(await laptop.files()).toEqual(START);
   });
@@ -53,7 +53,7 @@ describe('a folder that a person and a model work in', () => {
     await laptop.write('src/new.ts', 'new, by hand\n');
     const { code, out } = await laptop.push();
     expect([code, out]).toEqual([0, expect.stringMatching(/^sent 2 files /)]);
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
   });
 
   it('answers a patch that finds another text with the disk’s sha, and one read later the model can go on', async () => {
@@ -62,28 +62,28 @@ describe('a folder that a person and a model work in', () => {
     await laptop.write('src/price.ts', 'export const price = 2;\n');
     const refused = await model.patches('proj/src/price.ts', '// late', planned);
     expect(refusalOf(refused)).toBe('STALE');
-    expect(await scene.contents('/proj/src/price.ts')).toBe('export const price = 2;\n');
+    expect(await fixture.contents('/proj/src/price.ts')).toBe('export const price = 2;\n');
     const again = await model.reads('proj/src/price.ts');
     expect(again).toMatchObject({ content: 'export const price = 2;\n', source: 'disk' });
     expect(JSON.stringify(refused.result)).toContain(again.sha256);
     expect((await model.patches('proj/src/price.ts', '// now', again)).status).toBe('succeeded');
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
   });
 
   it('is deleted from, moved in and made executable like any other', async () => {
     await laptop.connect();
     await laptop.git('mv', 'README.md', 'docs.md');
     await laptop.write('new.txt', 'new\n');
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     await laptop.remove('src');
-    await scene.agree(laptop);
-    expect(Object.keys(await scene.cloud()).sort()).toEqual(['docs.md', 'new.txt']);
+    await fixture.agree(laptop);
+    expect(Object.keys(await fixture.cloud()).sort()).toEqual(['docs.md', 'new.txt']);
     expect((await laptop.pull()).out).toMatch(/^received 0 files .*2 unchanged/);
   });
 
   it('is left as it is by what a server tool writes, which is told on both sides until it is pulled', async () => {
     const connected = await laptop.connect();
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
     await model.does('write', { path: '/proj/src/price.ts', content: { text: 'from the Cloud\n' } });
     await connected.says(/src\/price\.ts: changed in the Cloud, not here\. Patchbay pull brings it here/);
     expect(await laptop.read('src/price.ts')).toBe(START['src/price.ts']);
@@ -101,7 +101,7 @@ describe('a folder that a person and a model work in', () => {
       async () => !(await model.context()).includes('not on the disk yet'),
       'the context to know that it is there',
     );
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
   });
 
   it('shows what was changed on both sides on both sides, and overwrites nothing', async () => {
@@ -118,14 +118,14 @@ describe('a folder that a person and a model work in', () => {
       'the context to say it',
     );
     expect(await laptop.read('README.md')).toBe('mine\n');
-    expect(await scene.contents('/proj/README.md')).toBe('theirs\n');
+    expect(await fixture.contents('/proj/README.md')).toBe('theirs\n');
     await waitFor(
-      async () => (await scene.versions()).includes('mine\n'),
+      async () => (await fixture.versions()).includes('mine\n'),
       'the text of this side to be kept',
     );
     expect((await laptop.push('--force')).code).toBe(0);
-    expect(await scene.contents('/proj/README.md')).toBe('mine\n');
-    expect(await scene.versions()).toContain('theirs\n');
+    expect(await fixture.contents('/proj/README.md')).toBe('mine\n');
+    expect(await fixture.versions()).toContain('theirs\n');
     await waitFor(
       async () => !(await model.context()).includes('until a person decides'),
       'the context to know that it is settled',

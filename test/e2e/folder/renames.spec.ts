@@ -1,24 +1,24 @@
 import type { CloudFilePage } from '@patchbay/protocol';
 import { chmod, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('names and modes of a connected folder’s files', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let laptop: Machine;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    await scene.begin();
-    laptop = scene.machine('laptop');
+    await fixture.begin();
+    laptop = fixture.machine('laptop');
   });
 
-  const base = () => `/workspaces/${scene.workspaceId}`;
-  const cloud = async () => Object.keys(await scene.cloud()).sort();
+  const base = () => `/workspaces/${fixture.workspaceId}`;
+  const cloud = async () => Object.keys(await fixture.cloud()).sort();
   const headOf = async (path: string) =>
-    (await scene.user.get<CloudFilePage>(`${base()}/files?prefix=${path.slice(1)}`)).body.files[0]!;
+    (await fixture.user.get<CloudFilePage>(`${base()}/files?prefix=${path.slice(1)}`)).body.files[0]!;
   /** A member commits something of a file without having the folder. */
   const commits = async (
     path: string,
@@ -28,13 +28,13 @@ describe('names and modes of a connected folder’s files', () => {
     const { text, ...more } = change;
     const pack = text === undefined ? baseSha256 : await blob(text);
     const files = [{ path, sha256: pack, baseSha256, ...more }];
-    expect((await scene.user.post(`${base()}/files/commit`, { files })).body).toMatchObject({
+    expect((await fixture.user.post(`${base()}/files/commit`, { files })).body).toMatchObject({
       files: [{ path }],
     });
   };
   /** Bytes that the workspace holds; gives their sha256. */
   const blob = async (text: string) => {
-    await scene.model().does('write', { path: '/blobs/one', content: { text } });
+    await fixture.model().does('write', { path: '/blobs/one', content: { text } });
     return (await headOf('/blobs/one')).sha256;
   };
   const mode = async (path: string) => (await stat(join(laptop.folder, path))).mode & 0o111;
@@ -59,7 +59,7 @@ describe('names and modes of a connected folder’s files', () => {
     });
     expect(await mode('run.sh')).toBe(0);
     await laptop.write('last.txt', 'last\n');
-    await scene.sent('/proj/last.txt', 'last\n');
+    await fixture.sent('/proj/last.txt', 'last\n');
     expect(await cloud()).toEqual(['.GITIGNORE', 'SRC/PAGE.ts', 'last.txt', 'run.sh']);
     expect((await laptop.pull()).out).toContain('.gitignore: is .GITIGNORE in the Cloud');
     expect(Object.keys(await laptop.files())).toEqual(expect.arrayContaining(['.gitignore', 'SRC/PAGE.ts']));
@@ -69,7 +69,7 @@ describe('names and modes of a connected folder’s files', () => {
   it('are told where they alone change in the Cloud [FILE-32]', async () => {
     await laptop.repository({ 'README.md': '#\n', 'run.sh': 'run\n', 'a.txt': 'a\n' });
     await laptop.push();
-    const desktop = scene.machine('desktop');
+    const desktop = fixture.machine('desktop');
     await desktop.pull();
     const process = await laptop.connect();
     await rename(join(desktop.folder, 'README.md'), join(desktop.folder, 'Readme.md'));
@@ -99,7 +99,7 @@ describe('names and modes of a connected folder’s files', () => {
     await rename(join(laptop.folder, 'README.md'), join(laptop.folder, 'readme.MD'));
     await process.says(/readme\.MD: renamed here and in the Cloud \(in the Cloud to Readme\.md\)/);
     await laptop.write('last.txt', 'last\n');
-    await scene.sent('/proj/last.txt', 'last\n');
+    await fixture.sent('/proj/last.txt', 'last\n');
     expect(process.log.match(/renamed here and in the Cloud/g)).toHaveLength(1);
     expect(await cloud()).toEqual(['Readme.md', 'last.txt']);
   });
@@ -110,7 +110,7 @@ describe('names and modes of a connected folder’s files', () => {
     /** All sides spell what they have alike. */
     const agree = async (paths: readonly string[]) => {
       expect(await cloud()).toEqual(paths);
-      const desktop = scene.machine('desktop');
+      const desktop = fixture.machine('desktop');
       await desktop.pull();
       for (const each of [laptop, desktop]) {
         expect((await each.patchbay('status', each.folder)).out).toContain('without differences');
@@ -123,7 +123,7 @@ describe('names and modes of a connected folder’s files', () => {
       await laptop.repository(FILES);
       await laptop.push();
       await laptop.connect();
-      await scene.model().creates('proj/lib/c.ts', 'c\n');
+      await fixture.model().creates('proj/lib/c.ts', 'c\n');
       await agree(ALL);
       await rm(join(laptop.folder, 'lib/c.ts'));
       await waitFor(async () => !(await cloud()).includes('lib/c.ts'), 'the deletion to be sent');
@@ -131,34 +131,34 @@ describe('names and modes of a connected folder’s files', () => {
       await waitFor(async () => !(await cloud()).includes('lib/b.ts'), 'the deletion to be sent');
       await laptop.write('lib/b.ts', 'b\n');
       await waitFor(async () => (await cloud()).includes('lib/b.ts'), 'the file to be sent');
-      await scene.model().creates('proj/lib/c.ts', 'c\n');
+      await fixture.model().creates('proj/lib/c.ts', 'c\n');
       await agree(ALL);
     });
 
     it('are kept where a call makes a file in a folder that was never pushed [FILE-31]', async () => {
       await laptop.repository(FILES);
       await laptop.connect();
-      for (const path of ['proj/Lib/A2.ts', 'proj/lib/C.ts']) await scene.model().creates(path, 'c\n');
+      for (const path of ['proj/Lib/A2.ts', 'proj/lib/C.ts']) await fixture.model().creates(path, 'c\n');
       expect(await cloud()).toEqual(['Lib/A2.ts', 'lib/C.ts']);
       await laptop.push();
       await agree(['Lib/A2.ts', 'Lib/a.ts', 'lib/C.ts', 'lib/b.ts']);
     });
 
     it('are one where the Cloud spells this folder otherwise, for what a call makes, too [FILE-31]', async () => {
-      const desktop = scene.machine('desktop');
+      const desktop = fixture.machine('desktop');
       await desktop.repository({ 'Src/a.ts': 'a\n' });
       await desktop.push();
       await laptop.repository({ 'src/a.ts': 'a\n' });
       await laptop.push('--same-project');
       const first = await laptop.connect();
-      await scene.model().creates('proj/src/b.ts', 'b\n');
+      await fixture.model().creates('proj/src/b.ts', 'b\n');
       expect(await cloud()).toEqual(['Src/a.ts', 'Src/b.ts']);
       await laptop.pull();
       expect(Object.keys(await laptop.files()).sort()).toEqual(['src/a.ts', 'src/b.ts']);
       expect((await laptop.patchbay('status', laptop.folder)).out).toContain('without differences');
       await first.kill();
       await laptop.connect('--pull');
-      await scene.model().does('write', { path: '/proj/Src/c.ts', content: { text: 'c\n' } });
+      await fixture.model().does('write', { path: '/proj/Src/c.ts', content: { text: 'c\n' } });
       await waitFor(async () => 'src/c.ts' in (await laptop.files()), 'the file to be taken over');
       expect(Object.keys(await laptop.files()).sort()).toEqual(['src/a.ts', 'src/b.ts', 'src/c.ts']);
     });

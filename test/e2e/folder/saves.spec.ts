@@ -2,18 +2,18 @@ import { appendFile, copyFile, rename, unlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { CloudFilePage, CloudFileVersionPage } from '@patchbay/protocol';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('a save in a connected folder [RELAY-44]', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let laptop: Machine;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    await scene.begin();
-    laptop = scene.machine();
+    await fixture.begin();
+    laptop = fixture.machine();
     await laptop.repository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
     await laptop.push();
     await laptop.connect();
@@ -21,18 +21,18 @@ describe('a save in a connected folder [RELAY-44]', () => {
 
   const files = async (deleted = false) =>
     (
-      await scene.user.get<CloudFilePage>(
-        `/workspaces/${scene.workspaceId}/files?prefix=proj/&deleted=${deleted}`,
+      await fixture.user.get<CloudFilePage>(
+        `/workspaces/${fixture.workspaceId}/files?prefix=proj/&deleted=${deleted}`,
       )
     ).body.files;
   const idOf = async (path: string) => (await files()).find((file) => file.path === `/proj/${path}`)?.fileId;
   /** Texts of a file, the newest first. */
   const texts = async (fileId: string): Promise<string[]> => {
-    const base = `/workspaces/${scene.workspaceId}/files/${fileId}/versions`;
-    const { body } = await scene.user.get<CloudFileVersionPage>(base);
+    const base = `/workspaces/${fixture.workspaceId}/files/${fileId}/versions`;
+    const { body } = await fixture.user.get<CloudFileVersionPage>(base);
     return Promise.all(
       body.versions.map(async ({ versionId }) =>
-        String((await scene.user.get<unknown>(`${base}/${versionId}/content`)).body),
+        String((await fixture.user.get<unknown>(`${base}/${versionId}/content`)).body),
       ),
     );
   };
@@ -43,7 +43,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
     await unlink(at('a.txt'));
     await setTimeout(1_200);
     await writeFile(at('a.txt'), 'saved\n');
-    await scene.sent('/proj/a.txt', 'saved\n');
+    await fixture.sent('/proj/a.txt', 'saved\n');
     expect([await idOf('a.txt'), await texts(fileId)]).toEqual([fileId, ['saved\n', 'a\n']]);
     expect(await files(true)).toEqual([]);
   });
@@ -55,7 +55,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
       await setTimeout(200);
       await appendFile(at('a.txt'), `${n}\n`);
     }
-    await scene.sent('/proj/a.txt', '0\n1\n2\n3\n4\n5\n6\n7\n');
+    await fixture.sent('/proj/a.txt', '0\n1\n2\n3\n4\n5\n6\n7\n');
     expect(await texts(fileId)).toHaveLength(2);
   });
 
@@ -78,8 +78,8 @@ describe('a save in a connected folder [RELAY-44]', () => {
     await writeFile(at('b.txt'), 'new b\n');
     await unlink(at('4913'));
     await unlink(at('b.txt~'));
-    await scene.sent('/proj/a.txt', 'new a\n');
-    await scene.sent('/proj/b.txt', 'new b\n');
+    await fixture.sent('/proj/a.txt', 'new a\n');
+    await fixture.sent('/proj/b.txt', 'new b\n');
     expect([await texts(a), await texts(b)]).toEqual([
       ['new a\n', 'a\n'],
       ['new b\n', 'b\n'],
@@ -95,8 +95,8 @@ describe('a save in a connected folder [RELAY-44]', () => {
     await laptop.commit('without it');
     await laptop.git('checkout', '-q', 'main');
     await laptop.write('b.txt', 'sign\n');
-    await scene.sent('/proj/b.txt', 'sign\n');
-    await scene.agree(laptop);
+    await fixture.sent('/proj/b.txt', 'sign\n');
+    await fixture.agree(laptop);
     expect([await idOf('a.txt'), await texts(fileId)]).toEqual([fileId, ['a\n']]);
   });
 
@@ -105,7 +105,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
     await rename(at('a.txt'), at('A.txt'));
     await waitFor(async () => (await idOf('A.txt')) === fileId, 'the new name');
     expect([await texts(fileId), await files(true)]).toEqual([['a\n'], []]);
-    const model = scene.model();
+    const model = fixture.model();
     expect((await model.patches('proj/a.txt', '// patched')).status).toBe('succeeded');
     expect([await idOf('A.txt'), (await texts(fileId))[0]]).toEqual([fileId, '// patched\na\n']);
   });
@@ -117,7 +117,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
 
   it('that is under way when a model patches the file is waited for', async () => {
     const fileId = (await idOf('a.txt'))!;
-    const model = scene.model();
+    const model = fixture.model();
     await writeFile(at('a.txt'), 'ha');
     const patching = model.patches('proj/a.txt', '// patched');
     await appendFile(at('a.txt'), 'lf, and whole\n');

@@ -3,7 +3,7 @@ import { rootIdOf } from '@patchbay/client/home';
 import { MemoryJournals, RelayClient } from '@patchbay/client/relay';
 import { clientFileReader, WorkspaceRoots } from '@patchbay/workspace';
 import type { Machine } from '../../support/folder-machine.js';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import { refusalOf } from '../../support/folder-model.js';
 
 const PRICE = { 'src/price.ts': 'export const price = 1;\n' };
@@ -25,13 +25,13 @@ async function editorAt(
 }
 
 describe('a terminal and an editor of one machine', () => {
-  let scene: FolderScene;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
-  beforeEach(() => scene.begin());
+  let fixture: FolderFixture;
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
+  beforeEach(() => fixture.begin());
 
   it.each([['the terminal'], ['the editor']])('have one folder, where %s is first', async (first) => {
-    const laptop = scene.machine();
+    const laptop = fixture.machine();
     await laptop.repository(PRICE);
     const deeds = [
       () => laptop.connect(),
@@ -42,11 +42,11 @@ describe('a terminal and an editor of one machine', () => {
       },
     ];
     for (const deed of first === 'the terminal' ? deeds : deeds.reverse()) await deed();
-    expect(await scene.model().creates('proj/a.txt', 'a\n')).toMatchObject({ created: true });
+    expect(await fixture.model().creates('proj/a.txt', 'a\n')).toMatchObject({ created: true });
   });
 
   it('have one folder, too, that a person has said to be the project of another machine', async () => {
-    const [laptop, desktop] = [scene.machine('laptop'), scene.machine('desktop')];
+    const [laptop, desktop] = [fixture.machine('laptop'), fixture.machine('desktop')];
     for (const machine of [laptop, desktop]) await machine.repository(PRICE);
     await laptop.push();
     await rootIdOf(desktop.folder, desktop.home);
@@ -59,7 +59,7 @@ describe('a terminal and an editor of one machine', () => {
   });
 
   it('are both told what to do where an editor has an id of its own', async () => {
-    const laptop = scene.machine();
+    const laptop = fixture.machine();
     await laptop.repository(PRICE);
     const editor = await editorAt(laptop, randomUUID());
     await editor.connect();
@@ -72,35 +72,35 @@ describe('a terminal and an editor of one machine', () => {
 });
 
 describe('two folders', () => {
-  let scene: FolderScene;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
-  beforeEach(() => scene.begin());
+  let fixture: FolderFixture;
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
+  beforeEach(() => fixture.begin());
 
   it('each get what names them, however lately the other was used', async () => {
-    const [one, two] = [scene.machine('laptop', 'proj'), scene.machine('laptop', 'proj2')];
+    const [one, two] = [fixture.machine('laptop', 'proj'), fixture.machine('laptop', 'proj2')];
     for (const machine of [one, two]) {
       await machine.repository(PRICE);
       await machine.push();
       await machine.connect();
     }
-    const model = scene.model();
+    const model = fixture.model();
     await model.creates('proj2/src/other.ts', 'x\n');
     expect((await model.patches('proj/src/price.ts', '// one')).status).toBe('succeeded');
     expect(await one.read('src/price.ts')).toBe('// one\nexport const price = 1;\n');
     expect(await two.read('src/price.ts')).toBe('export const price = 1;\n');
-    await scene.agree(one);
-    await scene.agree(two);
+    await fixture.agree(one);
+    await fixture.agree(two);
   });
 
   it.each(['aux', 'CON', 'nul.d', 'com1', 'notes:old', 'dot.'])(
     'may have a name that no file on Windows may have: %s',
     async (name) => {
-      const machine = scene.machine('laptop', name);
+      const machine = fixture.machine('laptop', name);
       await machine.repository(PRICE);
       await machine.push();
       await machine.connect();
-      const model = scene.model();
+      const model = fixture.model();
       expect(await model.creates(`${name}/src/x.ts`, 'x\n')).toMatchObject({ success: true });
       expect(await model.creates('src/y.ts', 'y\n')).toMatchObject({ success: true });
       expect((await model.patches(`${name.toLowerCase()}/src/price.ts`, '// one')).status).toBe('succeeded');
@@ -109,15 +109,15 @@ describe('two folders', () => {
       expect(await model.call('workspace_create_file', device)).toMatchObject({
         error: { code: 'InvalidPath' },
       });
-      await scene.agree(machine);
+      await fixture.agree(machine);
     },
   );
 
   it('take paths as the context spells them, and answer with what to go on with', async () => {
-    const machine = scene.machine('laptop', 'App');
+    const machine = fixture.machine('laptop', 'App');
     await machine.repository(PRICE);
     await machine.connect();
-    const model = scene.model();
+    const model = fixture.model();
     expect(await model.creates('App/src/x.ts', 'x\n')).toMatchObject({
       ...{ path: 'App/src/x.ts', docPath: 'app/src/x.ts' },
     });
@@ -141,7 +141,7 @@ describe('two folders', () => {
   });
 
   it('of one name are told apart: the second takes another name, or is the same project', async () => {
-    const [first, second] = [scene.machine('laptop'), scene.machine('desktop')];
+    const [first, second] = [fixture.machine('laptop'), fixture.machine('desktop')];
     await first.repository(PRICE);
     await first.push();
     await second.repository({ 'other.txt': 'of another project\n' });
@@ -153,19 +153,23 @@ describe('two folders', () => {
         expect.stringMatching(/proj.*--name <another name>, or --same-project/),
       ]);
     }
-    expect(await scene.cloud()).toEqual(PRICE);
+    expect(await fixture.cloud()).toEqual(PRICE);
     expect((await second.push('--name', 'tools')).code).toBe(0);
     // From then on it goes by that name.
     await second.write('other.txt', 'again\n');
     expect((await second.push()).out).toMatch(/^sent 1 file /);
-    expect(await scene.cloud('tools')).toEqual({ 'other.txt': 'again\n' });
+    expect(await fixture.cloud('tools')).toEqual({ 'other.txt': 'again\n' });
     await second.connect();
-    await scene.model().creates('tools/new.txt', 'new\n');
+    await fixture.model().creates('tools/new.txt', 'new\n');
     expect(await second.read('new.txt')).toBe('new\n');
   });
 
   it('that hold the same are one project by themselves, and others when a person says so', async () => {
-    const [laptop, clone, moved] = [scene.machine('laptop'), scene.machine('clone'), scene.machine('moved')];
+    const [laptop, clone, moved] = [
+      fixture.machine('laptop'),
+      fixture.machine('clone'),
+      fixture.machine('moved'),
+    ];
     await laptop.repository(PRICE);
     await laptop.push();
     await clone.repository({ ...PRICE, 'more.txt': 'more\n' });
@@ -177,24 +181,24 @@ describe('two folders', () => {
       expect.stringContaining('src/price.ts: is in the Cloud with other content'),
     ]);
     expect((await laptop.pull()).out).toMatch(/^received 1 file /);
-    await scene.agree(laptop);
+    await fixture.agree(laptop);
   });
 
   it('of one project at two machines: what one sends the other is told, takes over, and goes on from', async () => {
-    const [laptop, desktop] = [scene.machine('laptop'), scene.machine('desktop')];
+    const [laptop, desktop] = [fixture.machine('laptop'), fixture.machine('desktop')];
     await laptop.repository({ ...PRICE, 'README.md': '# proj\n' });
     await laptop.push();
     await desktop.pull();
     await desktop.connect('--no-watch', '--pull');
     await laptop.connect();
     await laptop.write('README.md', '# proj, at the laptop\n');
-    await scene.agree(laptop);
-    await scene.agree(desktop);
+    await fixture.agree(laptop);
+    await fixture.agree(desktop);
     expect(await desktop.read('README.md')).toBe('# proj, at the laptop\n');
     // The two have parted: neither text is overwritten, and both sides say so.
     await desktop.write('src/price.ts', 'at the desktop\n');
     await laptop.write('src/price.ts', 'at the laptop\n');
-    await scene.sent('/proj/src/price.ts', 'at the laptop\n');
+    await fixture.sent('/proj/src/price.ts', 'at the laptop\n');
     const pushed = await desktop.push();
     expect([pushed.code, pushed.out]).toEqual([
       8,
@@ -206,13 +210,13 @@ describe('two folders', () => {
   });
 
   it('connected by one client take a batch over both; by two clients it fails at once, and says so', async () => {
-    const [one, two] = [scene.machine('laptop', 'api'), scene.machine('laptop', 'web')];
+    const [one, two] = [fixture.machine('laptop', 'api'), fixture.machine('laptop', 'web')];
     for (const machine of [one, two]) {
       await machine.repository(PRICE);
       await machine.push();
       await machine.connect();
     }
-    const model = scene.model();
+    const model = fixture.model();
     const readings = await Promise.all(['api', 'web'].map((name) => model.reads(`${name}/src/price.ts`)));
     const changes = [{ operation: 'insert', afterLine: 0, newLines: ['// both'] }];
     const files = readings.map(({ docPath, sha256 }) => ({ docPath, originalSha256: sha256, changes }));

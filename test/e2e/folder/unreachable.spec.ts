@@ -1,5 +1,5 @@
 import { DEEDS, type Deed, Meeting } from '../../support/folder-meeting.js';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 import type { HttpProxy } from '../../support/http-proxy.js';
 import { LiveClient } from '../../support/live-client.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -7,22 +7,22 @@ import { waitFor } from '../../support/wait-for.js';
 const FAILED = 'could not be synced';
 
 describe('a folder whose server does not answer requests for a while', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let wire: HttpProxy;
   let client: LiveClient;
   const meetings = new Map<Deed, Meeting>();
 
   beforeAll(async () => {
-    scene = await FolderScene.start();
-    wire = await scene.wire();
-    const [laptop, model] = [scene.machine('laptop', 'proj', wire), scene.model()];
-    for (const deed of DEEDS) meetings.set(deed, new Meeting(scene, laptop, model, { deed, name: deed }));
+    fixture = await FolderFixture.start();
+    wire = await fixture.wire();
+    const [laptop, model] = [fixture.machine('laptop', 'proj', wire), fixture.model()];
+    for (const deed of DEEDS) meetings.set(deed, new Meeting(fixture, laptop, model, { deed, name: deed }));
     await Meeting.prepare(laptop, [...meetings.values()]);
     client = await LiveClient.connect(laptop);
   });
   afterAll(async () => {
     await client.close();
-    await scene.close();
+    await fixture.close();
     await wire.close();
   });
 

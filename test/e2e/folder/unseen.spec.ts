@@ -5,21 +5,21 @@ import type { JsonObject, ToolResult, WorkspaceRoot } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { Machine } from '../../support/folder-machine.js';
 import { type Model, refusalOf } from '../../support/folder-model.js';
-import { FolderScene } from '../../support/folder-scene.js';
+import { FolderFixture } from '../../support/folder-fixture.js';
 
 /** Longer than the client takes for a look at the folder and its upload. */
 const A_WHILE = 1_500;
 
 describe('what git ignores in a connected folder', () => {
-  let scene: FolderScene;
+  let fixture: FolderFixture;
   let laptop: Machine;
   let model: Model;
-  beforeAll(async () => void (scene = await FolderScene.start()));
-  afterAll(() => scene.close());
+  beforeAll(async () => void (fixture = await FolderFixture.start()));
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    await scene.begin();
-    laptop = scene.machine();
-    model = scene.model();
+    await fixture.begin();
+    laptop = fixture.machine();
+    model = fixture.model();
     await laptop.repository({ 'a.txt': 'a\n', '.gitignore': 'notes.txt\n/out/\n' });
     await laptop.write('notes.txt', 'one\ntwo\n');
   });
@@ -38,8 +38,8 @@ describe('what git ignores in a connected folder', () => {
   const answerOf = ({ status, result, error }: ToolResult): string =>
     JSON.stringify([status, result, error]).replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}/g, '');
   const roots = async (): Promise<WorkspaceRoot[]> => {
-    const path = `/workspaces/${scene.workspaceId}/roots`;
-    return (await scene.user.get<{ roots: WorkspaceRoot[] }>(path)).body.roots;
+    const path = `/workspaces/${fixture.workspaceId}/roots`;
+    return (await fixture.user.get<{ roots: WorkspaceRoot[] }>(path)).body.roots;
   };
   const noDifference = async (): Promise<void> =>
     expect(await roots()).toEqual([expect.objectContaining({ conflicts: [], behind: [], more: 0 })]);
@@ -76,8 +76,8 @@ describe('what git ignores in a connected folder', () => {
     }
     await laptop.write('notes.txt', 'private\n');
     await laptop.write('a.txt', 'edited\n');
-    await scene.sent('/proj/a.txt', 'edited\n');
-    expect(await scene.versions()).not.toContain('private\n');
+    await fixture.sent('/proj/a.txt', 'edited\n');
+    expect(await fixture.versions()).not.toContain('private\n');
     const reading = await model.reads('proj/notes.txt');
     expect(reading).toMatchObject({ source: 'cloud', content: 'another\n' });
   });
@@ -88,7 +88,7 @@ describe('what git ignores in a connected folder', () => {
     await sleep(A_WHILE);
     await laptop.write('a.txt', 'private\n');
     await sleep(A_WHILE);
-    expect(await scene.versions()).toEqual(['a\n']);
+    expect(await fixture.versions()).toEqual(['a\n']);
   });
 
   it('is neither compared nor replaced by a pull, and has no base after it', async () => {
@@ -104,8 +104,8 @@ describe('what git ignores in a connected folder', () => {
     await laptop.connect();
     await laptop.write('notes.txt', 'private\n');
     await laptop.write('a.txt', 'edited\n');
-    await scene.sent('/proj/a.txt', 'edited\n');
-    expect(await scene.versions()).not.toContain('private\n');
+    await fixture.sent('/proj/a.txt', 'edited\n');
+    expect(await fixture.versions()).not.toContain('private\n');
   });
 
   it('is made and replaced by nobody, and the answers to a create are alike whether there is a file or not [CREATE-1]', async () => {
@@ -139,7 +139,7 @@ describe('what git ignores in a connected folder', () => {
       'FileExists',
     );
     await model.creates('proj/.env', 'KEY=2\n', { overwrite: true });
-    expect([await laptop.read('.env'), (await scene.cloud())['.env']]).toEqual(['KEY=2\n', 'KEY=2\n']);
+    expect([await laptop.read('.env'), (await fixture.cloud())['.env']]).toEqual(['KEY=2\n', 'KEY=2\n']);
   });
 
   it('is sent no more once it is ignored, nor is its deletion, and a push says so', async () => {
@@ -149,7 +149,7 @@ describe('what git ignores in a connected folder', () => {
     await appendFile(join(laptop.folder, '.git/info/exclude'), 'later.txt\n');
     await laptop.write('later.txt', 'private\n');
     await laptop.write('a.txt', 'edited\n');
-    await scene.sent('/proj/a.txt', 'edited\n');
+    await fixture.sent('/proj/a.txt', 'edited\n');
     await noDifference();
     const { out } = await laptop.push();
     expect(out).toContain('left out 2 files: 2 ignored by git; --verbose lists them.');
@@ -158,8 +158,8 @@ describe('what git ignores in a connected folder', () => {
     );
     await laptop.remove('later.txt');
     await laptop.write('a.txt', 'edited again\n');
-    await scene.sent('/proj/a.txt', 'edited again\n');
-    expect(await scene.contents('/proj/later.txt')).toBe('first\n');
+    await fixture.sent('/proj/a.txt', 'edited again\n');
+    expect(await fixture.contents('/proj/later.txt')).toBe('first\n');
     await noDifference();
   });
 
@@ -183,7 +183,7 @@ describe('what git ignores in a connected folder', () => {
     const connected = await laptop.connect('--verbose');
     expect(connected.stderr).toContain(counted);
     expect(connected.stderr).toContain('  out/deep/two.js: ignored by git');
-    expect(Object.keys(await scene.cloud()).sort()).toEqual(['.gitignore', 'a.txt']);
+    expect(Object.keys(await fixture.cloud()).sort()).toEqual(['.gitignore', 'a.txt']);
   });
 
   it('cannot be known without git, or where git fails: connect and push stop, and nothing is sent', async () => {
@@ -206,7 +206,7 @@ describe('what git ignores in a connected folder', () => {
       expect((await stopped.exited).code).toBe(1);
       expect(stopped.stderr).toMatch(/git cannot say which files of .* it ignores: bad config line/);
     }
-    expect(await scene.cloud()).toEqual({});
+    expect(await fixture.cloud()).toEqual({});
     expect(await roots()).toEqual([]);
   });
 
@@ -218,6 +218,6 @@ describe('what git ignores in a connected folder', () => {
     await connected.says(/The folder could not be synced: git cannot say/);
     const files = [patchOf('proj/a.txt', 'not sent\n', 'not sent')];
     expect(refusalOf(await model.call('workspace_write_patch', { files }))).toBe('FORBIDDEN');
-    expect(await scene.versions()).not.toContain('not sent\n');
+    expect(await fixture.versions()).not.toContain('not sent\n');
   });
 });

@@ -10,7 +10,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
 
   it('reads where they are, what is wanted, and what became of it', async () => {
     const terminal = await at.connect();
-    await terminal.shows(`, as ${at.scene.user.email}.\n`);
+    await terminal.shows(`, as ${at.fixture.user.email}.\n`);
     expect(terminal.said).toMatch(/Folder "proj", .*proj:\n {2}the model finds none of its files yet/);
     const turn = await at.create('src/a.ts', 'one\ntwo\nthree\n');
     await terminal.shows('Key + Enter: [y]es  [n]o  [e]dit  [v]iew  [a]lways  [g]lob  [?] > ');
@@ -48,8 +48,8 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await terminal.shows(/✓ wrote proj\/a\.txt \(\+1 −1\)\n {2}"patchbay revert \S+" undoes it\.\n/);
     const [, batchId] = /patchbay revert ([^"]+)"/.exec(terminal.said)!;
     expect((await at.outcome(turn)).result).toMatchObject({ batchId });
-    const revert = at.scene.user.post(`/workspaces/${at.scene.workspaceId}/patches/${batchId}/revert`, {
-      sessionId: at.scene.session.sessionId,
+    const revert = at.fixture.user.post(`/workspaces/${at.fixture.workspaceId}/patches/${batchId}/revert`, {
+      sessionId: at.fixture.session.sessionId,
       waitMs: 20_000,
     });
     await terminal.shows('[?] > ');
@@ -114,7 +114,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
   });
 
   it('is asked about what the server would change, and hears that it does', async () => {
-    const { user, workspaceId } = at.scene;
+    const { user, workspaceId } = at.fixture;
     await user.request('PUT', `/workspaces/${workspaceId}`, { approvals: ['write'] });
     await at.write('a.txt', LINES);
     const terminal = await at.connect(['--push']);
@@ -127,8 +127,8 @@ describeAtTerminal('A person who decides at a terminal', () => {
   });
 
   it('hears what else of theirs is open, and for whom it waits', async () => {
-    await at.scene.client({ clientId: 'laptop' });
-    await at.scene.newSession('laptop');
+    await at.fixture.client({ clientId: 'laptop' });
+    await at.fixture.newSession('laptop');
     await at.create('a.txt', 'x\n');
     const terminal = await at.connect();
     await terminal.shows(

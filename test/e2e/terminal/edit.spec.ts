@@ -29,8 +29,8 @@ describeAtTerminal('A person who edits what a call would write', () => {
     const { result } = await at.outcome(turn);
     const { batchId, files } = result as { batchId: string; files: { changes: { status: string }[] }[] };
     expect(files[0]!.changes.map(({ status }) => status)).toEqual(['applied', 'applied']);
-    const { body } = await at.scene.user.get<{ effective: object; files: object[] }>(
-      `/workspaces/${at.scene.workspaceId}/patches/${batchId}`,
+    const { body } = await at.fixture.user.get<{ effective: object; files: object[] }>(
+      `/workspaces/${at.fixture.workspaceId}/patches/${batchId}`,
     );
     expect(JSON.stringify(body)).toContain('Deux');
   });

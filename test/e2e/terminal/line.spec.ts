@@ -51,7 +51,7 @@ describeAtTerminal('A person whose connection is lost', () => {
     const terminal = await at.connect();
     const turn = await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
-    await at.scene.cancel(turn);
+    await at.fixture.cancel(turn);
     await terminal.shows('Nothing is written.');
     const [asked, told] = terminal.screen.shown.slice(-3);
     expect(asked).toMatch(/\[\?\] >$/);

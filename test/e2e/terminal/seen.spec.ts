@@ -76,18 +76,18 @@ describeAtTerminal('What a person approves is what they have seen', () => {
 
   it('is not answered by what was typed for a question that was withdrawn', async () => {
     const terminal = await at.connect();
-    const { scene } = at;
+    const { fixture } = at;
     const call = (toolCallId: string) => ({
       ...{ toolCallId, name: 'workspace_create_file' },
       arguments: { path: `${toolCallId}.txt`, content: 'x\n' },
     });
-    const { turnId } = (await scene.post([call('one')])).body.result;
+    const { turnId } = (await fixture.post([call('one')])).body.result;
     await terminal.shows(/one\.txt[^]*\[\?\] > /);
-    const other = (await scene.post([call('two')])).body.result;
-    await scene.untilCall(other.turnId, 'two', 'awaiting_approval');
+    const other = (await fixture.post([call('two')])).body.result;
+    await fixture.untilCall(other.turnId, 'two', 'awaiting_approval');
     terminal.type('y');
-    const path = `/workspaces/${scene.workspaceId}/sessions/${scene.session.sessionId}/turns/${turnId}`;
-    await scene.user.post(`${path}/tool-calls/one/cancel`, {});
+    const path = `/workspaces/${fixture.workspaceId}/sessions/${fixture.session.sessionId}/turns/${turnId}`;
+    await fixture.user.post(`${path}/tool-calls/one/cancel`, {});
     await terminal.shows(/two\.txt \(/);
     terminal.type(KEYS.enter);
     await terminal.shows('[?] > ');

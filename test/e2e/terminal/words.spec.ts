@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
-import { CommandDesk } from '../../support/command-desk.js';
+import { CommandFixture } from '../../support/command-fixture.js';
 import { ConnectAtTerminal, LINES, replaceLine } from '../../support/connect-at-terminal.js';
-import { createCall } from '../../support/relay-scene.js';
+import { createCall } from '../../support/relay-fixture.js';
 import { startTestServer, type TestServer } from '../../support/server.js';
 import { describeAtTerminal, type Terminal } from '../../support/terminal.js';
 
@@ -13,7 +13,7 @@ const wordsIn = (text: string) => text.split(/\s+/).filter((word) => word !== ''
 describeAtTerminal('In a narrow window', () => {
   const at = new ConnectAtTerminal();
   let server: TestServer;
-  let desk: CommandDesk;
+  let setup: CommandFixture;
   beforeAll(async () => {
     await at.start();
     server = await startTestServer();
@@ -34,10 +34,10 @@ describeAtTerminal('In a narrow window', () => {
 
   describe('no word of a command is broken', () => {
     beforeEach(async () => {
-      desk = await CommandDesk.on(server);
-      await desk.scene.post([createCall('c1', 'proj/a.txt')], { waitMs: 0 });
+      setup = await CommandFixture.on(server);
+      await setup.fixture.post([createCall('c1', 'proj/a.txt')], { waitMs: 0 });
     });
-    afterEach(() => desk.close());
+    afterEach(() => setup.close());
 
     it.each([
       ['--help'],
@@ -54,17 +54,17 @@ describeAtTerminal('In a narrow window', () => {
       ['bogus'],
     ])('of %s %s', async (...args) => {
       const isHelp = args.includes('--help') || args[0] === 'bogus';
-      const { out, err } = await (isHelp ? desk.bare(args) : desk.run(args[0], ...args.slice(1)));
-      const terminal = desk.terminal(args, { columns: COLUMNS });
+      const { out, err } = await (isHelp ? setup.bare(args) : setup.run(args[0], ...args.slice(1)));
+      const terminal = setup.terminal(args, { columns: COLUMNS });
       await terminal.exited;
       expect(broken(terminal, out + err)).toEqual([]);
       expect(terminal.screen.all.length).toBeGreaterThan(1);
     });
 
     it('of status, whose lines go on behind their label', async () => {
-      const folder = await desk.folder('proj', { 'a.txt': 'a\n' });
-      const { out } = await desk.run('status', folder);
-      const terminal = desk.terminal(['status', folder], { columns: COLUMNS });
+      const folder = await setup.folder('proj', { 'a.txt': 'a\n' });
+      const { out } = await setup.run('status', folder);
+      const terminal = setup.terminal(['status', folder], { columns: COLUMNS });
       await terminal.exited;
       expect(terminal.screen.all.join('\n')).toContain(
         'Clients    none was ever connected: run\n           ',
@@ -102,20 +102,20 @@ describeAtTerminal('In a narrow window', () => {
   });
 
   it('a file to be read by a program stays as it is', async () => {
-    desk = await CommandDesk.on(server);
-    const turn = join(desk.directory, 'turn.json');
+    setup = await CommandFixture.on(server);
+    const turn = join(setup.directory, 'turn.json');
     const content = 'a text that is far longer than the window of this terminal has columns\n';
     await writeFile(
       turn,
       JSON.stringify([{ toolCallId: 'w', name: 'write', arguments: { path: '/a', content } }]),
     );
-    const terminal = desk.terminal(['turn', turn], { columns: COLUMNS });
+    const terminal = setup.terminal(['turn', turn], { columns: COLUMNS });
     await terminal.exited;
     expect(terminal.raw).toContain('"successful": true');
-    const audit = desk.terminal(['audit', '--json'], { columns: COLUMNS });
+    const audit = setup.terminal(['audit', '--json'], { columns: COLUMNS });
     await audit.exited;
     for (const line of audit.raw.trim().split(/\r?\n/))
       expect(() => JSON.parse(line) as unknown).not.toThrow();
-    await desk.close();
+    await setup.close();
   });
 });

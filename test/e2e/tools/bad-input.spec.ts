@@ -1,16 +1,16 @@
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('bad input to POST /tools', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   beforeAll(async () => {
-    scene = await ToolsScene.start({ maxFileBytes: 64 * 1024, maxBodyBytes: 128 * 1024 });
+    fixture = await ToolsFixture.start({ maxFileBytes: 64 * 1024, maxBodyBytes: 128 * 1024 });
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   /** Sends a body as it is. */
   const send = async (body: string | Uint8Array) => {
     const headers = { 'content-type': 'application/json' };
-    const answer = await scene.raw('POST', '/tools', headers, body);
+    const answer = await fixture.raw('POST', '/tools', headers, body);
     const text = answer.body.toString('utf8');
     return {
       status: answer.status,
@@ -22,30 +22,30 @@ describe('bad input to POST /tools', () => {
 
   describe('arguments', () => {
     it('of unknown names and of wrong types are named, each by its bare name', async () => {
-      const unknown = await scene.call('read', { path: '/a', depth: 1, ['x'.repeat(300)]: 1 });
+      const unknown = await fixture.call('read', { path: '/a', depth: 1, ['x'.repeat(300)]: 1 });
       expect(unknown.status).toBe(400);
       expect(Object.keys(unknown.body.fields!)).toEqual([
         'depth',
         expect.stringMatching(/^x{64}…$/) as string,
       ]);
-      const types = await scene.call('ls', { path: 5, recursive: 'yes' });
+      const types = await fixture.call('ls', { path: 5, recursive: 'yes' });
       expect(types).toMatchObject({
         status: 400,
         body: { code: 'VALIDATION_ERROR', fields: { path: expect.anything() as string } },
       });
       expect(Object.keys(types.body.fields!)).toEqual(['path', 'recursive']);
-      expect(Object.keys((await scene.call('write', {})).body.fields!).sort()).toEqual(['content', 'path']);
+      expect(Object.keys((await fixture.call('write', {})).body.fields!).sort()).toEqual(['content', 'path']);
     });
 
     it('are at most twenty faults in an answer', async () => {
       const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`unknown${n}`, n]));
-      const { body } = await scene.call('read', { path: '/a', ...many });
+      const { body } = await fixture.call('read', { path: '/a', ...many });
       expect(Object.keys(body.fields!).length).toBeLessThanOrEqual(20);
     });
 
     it('that are no object, or named like what every object has, are refused', async () => {
       for (const args of [undefined, null, [], 'text', 5]) {
-        const answer = await scene.call('ls', args);
+        const answer = await fixture.call('ls', args);
         expect(answer.status).toBe(400);
         expect(answer.body.fields).toHaveProperty('args');
       }
@@ -56,23 +56,23 @@ describe('bad input to POST /tools', () => {
     });
 
     it('that are "" are none, as models send them for tools that take none [TURN-31]', async () => {
-      expect((await scene.call('ls', '')).body).toEqual((await scene.call('ls', {})).body);
-      expect(Object.keys((await scene.call('read', '')).body.fields!)).toEqual(['path']);
+      expect((await fixture.call('ls', '')).body).toEqual((await fixture.call('ls', {})).body);
+      expect(Object.keys((await fixture.call('read', '')).body.fields!)).toEqual(['path']);
     });
 
     it('are looked at after the tool, which is looked at after the body [REQ-2]', async () => {
-      const unknown = await scene.call('git_commit', { whatever: 1 });
+      const unknown = await fixture.call('git_commit', { whatever: 1 });
       expect(unknown.status).toBe(404);
       expect(unknown.body).toEqual({ error: "Tool 'git_commit' not found", code: 'NOT_FOUND' });
       for (const tool of ['', 'x'.repeat(5000), 'LS', 'constructor', '__proto__', '\ud800']) {
-        const answer = await scene.call(tool, {});
+        const answer = await fixture.call(tool, {});
         expect(answer).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
       }
       for (const body of [{}, { tool: 5, args: {} }, { tool: 'ls', args: {}, more: 1 }, []]) {
-        expect((await scene.user.post(`${scene.base}/tools`, body)).status).toBe(400);
+        expect((await fixture.user.post(`${fixture.base}/tools`, body)).status).toBe(400);
       }
       expect((await send('{"tool":')).status).toBe(400);
-      const session = await scene.call('ls', {}, { sessionId: '019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1' });
+      const session = await fixture.call('ls', {}, { sessionId: '019b97ac-e5f5-735b-b0a6-f3a34fcd4ff1' });
       expect(session.status).toBe(404);
     });
   });
@@ -102,14 +102,14 @@ describe('bad input to POST /tools', () => {
 
     it.each(SURVIVORS)('%s comes back as it went in', async (json, value) => {
       expect((await sendContent(json)).status).toBe(200);
-      expect(await scene.read('/exact')).toEqual(value);
+      expect(await fixture.read('/exact')).toEqual(value);
     });
 
     it('named __proto__ comes back too', async () => {
       expect((await sendContent('{"__proto__":{"a":1},"constructor":null}')).status).toBe(200);
-      const { body } = await scene.raw('GET', '/contents/exact');
+      const { body } = await fixture.raw('GET', '/contents/exact');
       expect(body.toString()).toBe('{"__proto__":{"a":1},"constructor":null}');
-      const answer = await scene.raw(
+      const answer = await fixture.raw(
         'POST',
         '/tools',
         { 'content-type': 'application/json' },
@@ -148,7 +148,7 @@ describe('bad input to POST /tools', () => {
     it('may be nested as deep as the limit', async () => {
       const json = `${'['.repeat(200)}${']'.repeat(200)}`;
       expect((await sendContent(json)).status).toBe(200);
-      expect(JSON.stringify(await scene.read('/exact'))).toBe(json);
+      expect(JSON.stringify(await fixture.read('/exact'))).toBe(json);
       const tooDeep = await sendContent(`${'['.repeat(100_000 / 4)}`);
       expect(tooDeep.status).toBe(400);
     });
@@ -173,16 +173,16 @@ describe('bad input to POST /tools', () => {
     });
 
     it('over the limit is a 413, and what was there stays', async () => {
-      await scene.write('/limit', { text: 'kept' });
+      await fixture.write('/limit', { text: 'kept' });
       const full = { text: 'x'.repeat(64 * 1024) };
-      expect(await scene.call('write', { path: '/limit', content: { text: `${full.text}y` } })).toMatchObject(
-        {
-          ...{ status: 413, body: { code: 'TOO_LARGE' } },
-        },
-      );
-      expect(await scene.read('/limit')).toEqual({ text: 'kept' });
-      expect((await scene.call('write', { path: '/limit', content: full })).status).toBe(200);
-      expect((await scene.call('write', { path: '/limit', content: 'x'.repeat(130 * 1024) })).status).toBe(
+      expect(
+        await fixture.call('write', { path: '/limit', content: { text: `${full.text}y` } }),
+      ).toMatchObject({
+        ...{ status: 413, body: { code: 'TOO_LARGE' } },
+      });
+      expect(await fixture.read('/limit')).toEqual({ text: 'kept' });
+      expect((await fixture.call('write', { path: '/limit', content: full })).status).toBe(200);
+      expect((await fixture.call('write', { path: '/limit', content: 'x'.repeat(130 * 1024) })).status).toBe(
         413,
       );
     });

@@ -1,19 +1,19 @@
 import { upTo } from '../../contract/records.js';
 import { isOfTurn } from '../../support/invariants.js';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 describe('POST /tools', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   beforeAll(async () => {
-    scene = await ToolsScene.start();
+    fixture = await ToolsFixture.start();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   describe('write', () => {
     it('stores a file and answers as the specification shows', async () => {
-      const { status, body } = await scene.call('write', {
+      const { status, body } = await fixture.call('write', {
         path: '/documents/notes.md',
         content: { text: '# My Notes\n\nCreated via Tools API' },
       });
@@ -30,27 +30,27 @@ describe('POST /tools', () => {
     });
 
     it('gives an existing file a new version, also of equal content [FILE-2]', async () => {
-      const first = await scene.write('/versions.md');
-      const second = await scene.write('/versions.md');
+      const first = await fixture.write('/versions.md');
+      const second = await fixture.write('/versions.md');
       expect(second.file_id).toBe(first.file_id);
       expect(second.version_id).not.toBe(first.version_id);
     });
 
     it('makes the folders that are missing, and says so in the audit trail [FILE-2] [AUDIT-1]', async () => {
-      await scene.write('/made/for/it.md');
-      expect(await scene.list('/made', true)).toEqual(['/made/for', '/made/for/it.md']);
-      const made = await scene.trail('&event=Folder.Created&path=/made/for');
+      await fixture.write('/made/for/it.md');
+      expect(await fixture.list('/made', true)).toEqual(['/made/for', '/made/for/it.md']);
+      const made = await fixture.trail('&event=Folder.Created&path=/made/for');
       expect(made).toHaveLength(1);
     });
 
     it('refuses to write onto a folder, onto the root, and below a file [FILE-3]', async () => {
-      await scene.write('/folder/file');
+      await fixture.write('/folder/file');
       for (const path of ['/folder', '/FOLDER', '/', 'folder/', '/new/']) {
-        const answer = await scene.call('write', { path, content: 'x' });
+        const answer = await fixture.call('write', { path, content: 'x' });
         expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
         expect(answer.body.fields).toHaveProperty('path');
       }
-      const below = await scene.call('write', { path: '/folder/file/below/it', content: 'x' });
+      const below = await fixture.call('write', { path: '/folder/file/below/it', content: 'x' });
       expect(below).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     });
   });
@@ -58,25 +58,25 @@ describe('POST /tools', () => {
   describe('read', () => {
     it('answers as the specification shows', async () => {
       const content = { text: '# Annual Report\n\nThis is the content...' };
-      await scene.write('/documents/report.md', content);
-      const { status, body } = await scene.call('read', { path: '/documents/report.md' });
+      await fixture.write('/documents/report.md', content);
+      const { status, body } = await fixture.call('read', { path: '/documents/report.md' });
       expect(status).toBe(200);
       expect(body).toEqual({ success: true, result: { path: '/documents/report.md', content }, error: null });
     });
 
     it('always reads the newest version', async () => {
-      await scene.write('/newest', { text: 'old' });
-      await scene.write('/newest', { text: 'new' });
-      expect(await scene.read('/newest')).toEqual({ text: 'new' });
+      await fixture.write('/newest', { text: 'old' });
+      await fixture.write('/newest', { text: 'new' });
+      expect(await fixture.read('/newest')).toEqual({ text: 'new' });
     });
 
     it('answers 404 where nothing is, and 400 on a folder [FILE-3]', async () => {
-      const missing = await scene.call('read', { path: '/nonexistent/file.txt' });
+      const missing = await fixture.call('read', { path: '/nonexistent/file.txt' });
       expect(missing.status).toBe(404);
       expect(missing.body).toEqual({ error: 'File not found: /nonexistent/file.txt', code: 'NOT_FOUND' });
-      await scene.write('/a-folder/file');
+      await fixture.write('/a-folder/file');
       for (const path of ['/a-folder', '/', '/a-folder/file/']) {
-        const answer = await scene.call('read', { path });
+        const answer = await fixture.call('read', { path });
         expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
         expect(answer.body.fields).toHaveProperty('path');
       }
@@ -85,7 +85,7 @@ describe('POST /tools', () => {
 
   describe('ls', () => {
     it('lists what is directly in a folder as the specification shows, sorted by path', async () => {
-      const there = await scene.elsewhere();
+      const there = await fixture.elsewhere();
       await there.write('/documents/report.md');
       await there.write('/documents/archive/old.md');
       const { status, body } = await there.call('ls', { path: '/documents', recursive: false });
@@ -99,7 +99,7 @@ describe('POST /tools', () => {
     });
 
     it('begins at the root where no path is given, and takes null for absent', async () => {
-      const there = await scene.elsewhere();
+      const there = await fixture.elsewhere();
       await there.write('/b');
       await there.write('/a/c');
       for (const args of [{}, { path: null, recursive: null }, { path: '/' }]) {
@@ -111,7 +111,7 @@ describe('POST /tools', () => {
     });
 
     it('lists everything below with recursive, sorted by code point of the path', async () => {
-      const there = await scene.elsewhere();
+      const there = await fixture.elsewhere();
       const paths = ['/d/B', '/d/a', '/d/a-b', '/d/a/x', '/d/\uFF5E', '/d/\u{1F600}'];
       for (const path of ['/d/a-b', '/d/\u{1F600}', '/d/\uFF5E', '/d/a/x', '/d/B', '/e'])
         await there.write(path);
@@ -120,13 +120,13 @@ describe('POST /tools', () => {
     });
 
     it('answers 404 where no folder is, and 400 on a file and below one', async () => {
-      await scene.write('/a-file');
-      expect(await scene.call('ls', { path: '/no-such' })).toMatchObject({
+      await fixture.write('/a-file');
+      expect(await fixture.call('ls', { path: '/no-such' })).toMatchObject({
         status: 404,
         body: { code: 'NOT_FOUND' },
       });
       for (const path of ['/a-file', '/A-FILE/', '/a-file/below/it']) {
-        const answer = await scene.call('ls', { path });
+        const answer = await fixture.call('ls', { path });
         expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
         expect(answer.body.fields).toHaveProperty('path');
       }
@@ -135,43 +135,43 @@ describe('POST /tools', () => {
 
   describe('rm', () => {
     it('deletes a file as the specification shows, and it is gone from everywhere', async () => {
-      const { file_id } = await scene.write('/bin/old-report.md');
-      const { status, body } = await scene.call('rm', { path: '/bin/old-report.md' });
+      const { file_id } = await fixture.write('/bin/old-report.md');
+      const { status, body } = await fixture.call('rm', { path: '/bin/old-report.md' });
       expect(status).toBe(200);
       expect(body).toEqual({ success: true, result: { path: '/bin/old-report.md', file_id }, error: null });
-      expect((await scene.call('read', { path: '/bin/old-report.md' })).status).toBe(404);
-      expect((await scene.call('rm', { path: '/bin/old-report.md' })).status).toBe(404);
-      expect(await scene.list('/bin')).toEqual([]);
+      expect((await fixture.call('read', { path: '/bin/old-report.md' })).status).toBe(404);
+      expect((await fixture.call('rm', { path: '/bin/old-report.md' })).status).toBe(404);
+      expect(await fixture.list('/bin')).toEqual([]);
     });
 
     it('deletes an empty folder; one with content is a 409, the root a 400 [FILE-3]', async () => {
-      await scene.write('/full/file');
-      expect(await scene.call('rm', { path: '/full' })).toMatchObject({
+      await fixture.write('/full/file');
+      expect(await fixture.call('rm', { path: '/full' })).toMatchObject({
         status: 409,
         body: { code: 'CONFLICT' },
       });
-      expect((await scene.call('rm', { path: '/' })).status).toBe(400);
-      await scene.ok('rm', { path: '/full/file' });
-      expect(await scene.ok('rm', { path: '/full/' })).toMatchObject({ path: '/full' });
-      expect((await scene.call('ls', { path: '/full' })).status).toBe(404);
+      expect((await fixture.call('rm', { path: '/' })).status).toBe(400);
+      await fixture.ok('rm', { path: '/full/file' });
+      expect(await fixture.ok('rm', { path: '/full/' })).toMatchObject({ path: '/full' });
+      expect((await fixture.call('ls', { path: '/full' })).status).toBe(404);
     });
 
     it('lets a path be made anew as another file [FILE-2]', async () => {
-      const first = await scene.write('/again');
-      await scene.ok('rm', { path: '/again' });
-      const second = await scene.write('/AGAIN');
+      const first = await fixture.write('/again');
+      await fixture.ok('rm', { path: '/again' });
+      const second = await fixture.write('/AGAIN');
       expect(second).toMatchObject({ path: '/AGAIN' });
       expect(second.file_id).not.toBe(first.file_id);
     });
   });
 
   it('keeps workspaces apart', async () => {
-    const [here, there] = [await scene.elsewhere(), await scene.elsewhere()];
+    const [here, there] = [await fixture.elsewhere(), await fixture.elsewhere()];
     await here.write('/secret', { text: 'here' });
     expect((await there.call('read', { path: '/secret' })).status).toBe(404);
     await there.write('/secret', { text: 'there' });
     expect(await here.read('/secret')).toEqual({ text: 'here' });
-    const stranger = await scene.server.register();
+    const stranger = await fixture.server.register();
     const answer = await stranger.post(`${here.base}/tools`, { tool: 'read', args: { path: '/secret' } });
     expect(answer.status).toBe(403);
     expect(answer.body).toEqual({
@@ -181,7 +181,7 @@ describe('POST /tools', () => {
   });
 
   it('records each step of a call, with what was called and what came of it [AUDIT-1] [FILE-9]', async () => {
-    const there = await scene.elsewhere();
+    const there = await fixture.elsewhere();
     await there.write('/a');
     await there.call('read', { path: '/missing' });
     await there.call('ls', { path: 5 });

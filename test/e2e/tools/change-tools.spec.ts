@@ -1,26 +1,26 @@
 import { sha256 } from '@patchbay/protocol/hash';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('the server tools', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   beforeAll(async () => {
-    scene = await ToolsScene.start();
+    fixture = await ToolsFixture.start();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   describe('edit', () => {
-    const edit = (args: object) => scene.call('edit', { path: '/edit.txt', ...args });
+    const edit = (args: object) => fixture.call('edit', { path: '/edit.txt', ...args });
 
     it('replaces an exact, unique string and leaves every other byte', async () => {
-      await scene.raw('PUT', '/contents/edit.txt', {}, '\ufeffa\r\nb $& c\r\n');
+      await fixture.raw('PUT', '/contents/edit.txt', {}, '\ufeffa\r\nb $& c\r\n');
       const { body } = await edit({ oldString: 'b $& c', newString: '$1 $$' });
       expect(body.result).toMatchObject({ path: '/edit.txt', replacements: 1 });
-      expect((await scene.raw('GET', '/contents/edit.txt')).body.toString()).toBe('\ufeffa\r\n$1 $$\r\n');
+      expect((await fixture.raw('GET', '/contents/edit.txt')).body.toString()).toBe('\ufeffa\r\n$1 $$\r\n');
       expect(body.result.sha256).toBe(sha256('\ufeffa\r\n$1 $$\r\n'));
     });
 
     it('refuses a string that is not there, or more than once', async () => {
-      await scene.write('/edit.txt', 'aaa b\r\n b');
+      await fixture.write('/edit.txt', 'aaa b\r\n b');
       for (const oldString of ['none', 'aa', 'b', '']) {
         const answer = await edit({ oldString, newString: 'x' });
         expect(answer.status).toBe(400);
@@ -30,7 +30,7 @@ describe('the server tools', () => {
       expect(
         (await edit({ oldString: 'b', newString: 'c', replaceAll: true })).body.result.replacements,
       ).toBe(2);
-      expect(await scene.read('/edit.txt')).toBe('aaa c\r\n c');
+      expect(await fixture.read('/edit.txt')).toBe('aaa c\r\n c');
       for (const newString of ['aaa', '\ud800']) {
         expect((await edit({ oldString: 'aaa', newString })).body.fields).toHaveProperty('newString');
       }
@@ -38,32 +38,32 @@ describe('the server tools', () => {
     });
 
     it('never cuts a character in half', async () => {
-      await scene.write('/edit.txt', '😀x');
+      await fixture.write('/edit.txt', '😀x');
       const answer = await edit({ oldString: '\ud83d', newString: '' });
       expect(answer).toMatchObject({
         status: 400,
         body: { fields: { oldString: expect.anything() as string } },
       });
-      expect(await scene.read('/edit.txt')).toBe('😀x');
+      expect(await fixture.read('/edit.txt')).toBe('😀x');
     });
 
     it('refuses what would be too large before it makes it', async () => {
-      await scene.write('/edit.txt', 'a'.repeat(1_000_000));
+      await fixture.write('/edit.txt', 'a'.repeat(1_000_000));
       const answer = await edit({ oldString: 'a', newString: 'b'.repeat(1_000), replaceAll: true });
       expect(answer).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });
       expect(answer.body.error).toContain('1000000000 bytes');
     });
 
     it('keeps the shape in which the file was written, for as long as it is one', async () => {
-      await scene.write('/edit.txt', { a: 1, b: [1, 2] });
+      await fixture.write('/edit.txt', { a: 1, b: [1, 2] });
       await edit({ oldString: '"a":1', newString: '"a":2' });
-      expect(await scene.read('/edit.txt')).toEqual({ a: 2, b: [1, 2] });
+      expect(await fixture.read('/edit.txt')).toEqual({ a: 2, b: [1, 2] });
       await edit({ oldString: '2]', newString: '9007199254740993]' });
-      expect(await scene.read('/edit.txt')).toEqual({ text: '{"a":2,"b":[1,9007199254740993]}' });
+      expect(await fixture.read('/edit.txt')).toEqual({ text: '{"a":2,"b":[1,9007199254740993]}' });
     });
 
     it('takes the path of a file for a file only', async () => {
-      await scene.write('/edit.txt', 'one');
+      await fixture.write('/edit.txt', 'one');
       for (const path of ['/edit.txt/', '/']) {
         expect(await edit({ path, oldString: 'one', newString: 'two' })).toMatchObject({
           status: 400,
@@ -73,35 +73,37 @@ describe('the server tools', () => {
     });
 
     it('happens only on the version that was read', async () => {
-      await scene.write('/edit.txt', 'one');
+      await fixture.write('/edit.txt', 'one');
       const old = sha256('one');
       expect((await edit({ oldString: 'one', newString: 'two', sha256: old.toUpperCase() })).status).toBe(
         200,
       );
       const stale = await edit({ oldString: 'two', newString: 'three', sha256: old });
       expect(stale).toMatchObject({ status: 412, body: { code: 'STALE' } });
-      expect(await scene.read('/edit.txt')).toBe('two');
-      expect((await scene.call('edit', { path: '/none', oldString: 'a', newString: 'b' })).status).toBe(404);
+      expect(await fixture.read('/edit.txt')).toBe('two');
+      expect((await fixture.call('edit', { path: '/none', oldString: 'a', newString: 'b' })).status).toBe(
+        404,
+      );
     });
 
     it('loses none of the edits that come at once', async () => {
       const letters = [...'abcdefghijklmnop'];
-      await scene.write('/edit.txt', letters.join(' '));
+      await fixture.write('/edit.txt', letters.join(' '));
       await Promise.all(
         letters.map((letter) => edit({ oldString: letter, newString: letter.toUpperCase() })),
       );
-      expect(await scene.read('/edit.txt')).toBe(letters.join(' ').toUpperCase());
+      expect(await fixture.read('/edit.txt')).toBe(letters.join(' ').toUpperCase());
     });
   });
 
   describe('mv', () => {
     it('moves a file with its versions, and makes the folders', async () => {
-      const { file_id } = await scene.write('/mv/from.md', 'x');
-      const moved = await scene.ok('mv', { from: '/MV/from.md', to: 'mv/New Folder/To.md' });
+      const { file_id } = await fixture.write('/mv/from.md', 'x');
+      const moved = await fixture.ok('mv', { from: '/MV/from.md', to: 'mv/New Folder/To.md' });
       expect(moved).toEqual({ from: '/mv/from.md', path: '/mv/New Folder/To.md', fileId: file_id });
-      expect((await scene.call('read', { path: '/mv/from.md' })).status).toBe(404);
-      expect((await scene.write('/mv/new folder/to.md', 'y')).file_id).toBe(file_id);
-      const { fields } = (await scene.trail('&event=File.Moved'))[0]!;
+      expect((await fixture.call('read', { path: '/mv/from.md' })).status).toBe(404);
+      expect((await fixture.write('/mv/new folder/to.md', 'y')).file_id).toBe(file_id);
+      const { fields } = (await fixture.trail('&event=File.Moved'))[0]!;
       expect(fields).toMatchObject({
         ...{ path: 'mv/new folder/to.md', displayPath: 'mv/New Folder/To.md', fromPath: 'mv/from.md' },
         ...{ fileId: file_id, toolName: 'mv' },
@@ -110,29 +112,29 @@ describe('the server tools', () => {
     });
 
     it('to where the file is already changes nothing', async () => {
-      await scene.write('/mv/stays.md', 'x');
-      expect(await scene.ok('mv', { from: '/mv/stays.md', to: 'mv/stays.md' })).toMatchObject({
+      await fixture.write('/mv/stays.md', 'x');
+      expect(await fixture.ok('mv', { from: '/mv/stays.md', to: 'mv/stays.md' })).toMatchObject({
         path: '/mv/stays.md',
       });
-      const moves = await scene.trail('&event=File.Moved');
+      const moves = await fixture.trail('&event=File.Moved');
       expect(moves.filter(({ fields }) => fields.path === 'mv/stays.md')).toEqual([]);
-      const { body } = await scene.call('mv', { from: '..', to: '//' });
+      const { body } = await fixture.call('mv', { from: '..', to: '//' });
       expect(Object.keys(body.fields!).sort()).toEqual(['from', 'to']);
-      expect((await scene.call('mv', { from: '/', to: '/mv/root' })).body.fields).toHaveProperty('from');
+      expect((await fixture.call('mv', { from: '/', to: '/mv/root' })).body.fields).toHaveProperty('from');
     });
 
     it('can change the case alone', async () => {
-      await scene.write('/mv/case.md');
-      expect(await scene.ok('mv', { from: '/mv/case.md', to: '/mv/Case.MD' })).toMatchObject({
+      await fixture.write('/mv/case.md');
+      expect(await fixture.ok('mv', { from: '/mv/case.md', to: '/mv/Case.MD' })).toMatchObject({
         path: '/mv/Case.MD',
       });
-      expect(await scene.list('/mv')).toContain('/mv/Case.MD');
+      expect(await fixture.list('/mv')).toContain('/mv/Case.MD');
     });
 
     it('never replaces, and moves files only', async () => {
-      await scene.write('/mv/a');
-      await scene.write('/mv/b');
-      const move = async (from: string, to: string) => (await scene.call('mv', { from, to })).status;
+      await fixture.write('/mv/a');
+      await fixture.write('/mv/b');
+      const move = async (from: string, to: string) => (await fixture.call('mv', { from, to })).status;
       expect(await move('/mv/a', '/mv/b')).toBe(409);
       expect(await move('/mv/a', '/mv')).toBe(409);
       expect(await move('/mv/a', '/mv/b/c')).toBe(409);
@@ -144,13 +146,13 @@ describe('the server tools', () => {
   });
 
   it('mkdir makes a folder once, with those above it', async () => {
-    const made = await scene.ok('mkdir', { path: '/Made/Deep/' });
+    const made = await fixture.ok('mkdir', { path: '/Made/Deep/' });
     expect(made).toMatchObject({ path: '/Made/Deep', created: true });
-    expect(await scene.ok('mkdir', { path: '/made/deep' })).toEqual({ ...made, created: false });
-    expect(await scene.list('/made')).toEqual(['/Made/Deep']);
-    await scene.write('/a-file');
-    expect((await scene.call('mkdir', { path: '/a-file' })).status).toBe(409);
-    expect((await scene.call('mkdir', { path: '/a-file/below' })).status).toBe(409);
-    expect((await scene.call('mkdir', { path: '/' })).status).toBe(400);
+    expect(await fixture.ok('mkdir', { path: '/made/deep' })).toEqual({ ...made, created: false });
+    expect(await fixture.list('/made')).toEqual(['/Made/Deep']);
+    await fixture.write('/a-file');
+    expect((await fixture.call('mkdir', { path: '/a-file' })).status).toBe(409);
+    expect((await fixture.call('mkdir', { path: '/a-file/below' })).status).toBe(409);
+    expect((await fixture.call('mkdir', { path: '/' })).status).toBe(400);
   });
 });

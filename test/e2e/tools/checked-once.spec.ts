@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
 import { SchemaCheck } from '../../../src/tools/schema-check.js';
-import { createCall, RelayScene } from '../../support/relay-scene.js';
+import { createCall, RelayFixture } from '../../support/relay-fixture.js';
 
 describe('the arguments of a call', () => {
-  let scene: RelayScene;
-  beforeAll(async () => void (scene = await RelayScene.start()));
-  afterAll(() => scene.close());
+  let fixture: RelayFixture;
+  beforeAll(async () => void (fixture = await RelayFixture.start()));
+  afterAll(() => fixture.close());
 
   /** How often values were held against a schema meanwhile. */
   async function checksDuring(work: () => Promise<unknown>): Promise<number> {
@@ -16,18 +16,18 @@ describe('the arguments of a call', () => {
     return length;
   }
   const direct = (tool: string, args: object) =>
-    scene.user.post(`/workspaces/${scene.workspaceId}/tools`, { tool, args });
+    fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, { tool, args });
 
   it('are held against the contract once, where the server runs it', async () => {
     const call = { toolCallId: 'ls', name: 'ls', arguments: { path: '/' } };
-    expect(await checksDuring(() => scene.post([call], { waitMs: 5_000 }))).toBe(1);
+    expect(await checksDuring(() => fixture.post([call], { waitMs: 5_000 }))).toBe(1);
     expect(await checksDuring(() => direct('ls', { path: '/' }))).toBe(1);
   });
 
   it('are held against the contract once where a client runs it, and its result once', async () => {
-    const client = await scene.client();
+    const client = await fixture.client();
     client.socket.on('tool:call', (call) => void client.report(call));
-    expect(await checksDuring(() => scene.post([createCall('c')], { waitMs: 5_000 }))).toBe(2);
+    expect(await checksDuring(() => fixture.post([createCall('c')], { waitMs: 5_000 }))).toBe(2);
     const args = { path: 'd.txt', content: 'x\n' };
     expect(await checksDuring(() => direct('workspace_create_file', args))).toBe(2);
   });

@@ -1,5 +1,5 @@
-import type { TurnEnvelope } from '@patchbay/protocol';
-import { RelayScene } from '../../support/relay-scene.js';
+import type { TurnResult } from '@patchbay/protocol';
+import { RelayFixture } from '../../support/relay-fixture.js';
 import { oneServer } from '../../support/server.js';
 
 interface Answer {
@@ -10,12 +10,12 @@ interface Answer {
 
 describe('a client-located tool through POST /tools', () => {
   const server = oneServer({ maxWaitMs: 2_000 });
-  let scene: RelayScene;
-  beforeEach(async () => void (scene = await RelayScene.on(server(), await server().register())));
-  afterEach(() => scene.close());
+  let fixture: RelayFixture;
+  beforeEach(async () => void (fixture = await RelayFixture.on(server(), await server().register())));
+  afterEach(() => fixture.close());
 
   const post = (args: unknown, more: Record<string, unknown> = {}) =>
-    scene.user.post<Answer>(`/workspaces/${scene.workspaceId}/tools`, {
+    fixture.user.post<Answer>(`/workspaces/${fixture.workspaceId}/tools`, {
       tool: 'workspace_create_file',
       args,
       ...more,
@@ -23,7 +23,7 @@ describe('a client-located tool through POST /tools', () => {
   const args = { path: 'a.txt', content: 'x\n' };
 
   it('is executed by a client and answers with its result [FILE-9]', async () => {
-    const client = await scene.client();
+    const client = await fixture.client();
     const answer = post(args);
     const call = await client.delivery();
     await client.report(call);
@@ -34,16 +34,16 @@ describe('a client-located tool through POST /tools', () => {
   });
 
   it('runs in the session that it names', async () => {
-    const client = await scene.client();
-    const answer = post(args, { sessionId: scene.session.sessionId });
+    const client = await fixture.client();
+    const answer = post(args, { sessionId: fixture.session.sessionId });
     const call = await client.delivery();
-    expect(call.sessionId).toBe(scene.session.sessionId);
+    expect(call.sessionId).toBe(fixture.session.sessionId);
     await client.report(call);
     await answer;
   });
 
   it('keeps to one implicit session of its caller', async () => {
-    const client = await scene.client();
+    const client = await fixture.client();
     for (const count of [1, 2]) {
       const answer = post(args);
       await client.report(await client.delivery(count));
@@ -53,7 +53,7 @@ describe('a client-located tool through POST /tools', () => {
   });
 
   it('is a 200 without success where the client denies or fails', async () => {
-    const client = await scene.client();
+    const client = await fixture.client();
     const denied = post(args);
     const approval = { decision: 'deny', by: 'ada', at: new Date().toISOString(), note: 'not there' };
     await client.report(await client.delivery(1), { result: null, approval });
@@ -67,10 +67,10 @@ describe('a client-located tool through POST /tools', () => {
     const { status, body } = await post(args);
     expect(status).toBe(202);
     expect(body).toMatchObject({ success: false, error: expect.any(String) as string });
-    const envelope = body.result as unknown as TurnEnvelope;
+    const envelope = body.result as unknown as TurnResult;
     expect(envelope).toMatchObject({ kind: 'client_tool_continuation', toolCalls: [{ status: 'pending' }] });
-    const path = `/workspaces/${scene.workspaceId}/sessions/${envelope.sessionId}/turns/${envelope.turnId}`;
-    expect((await scene.user.get(path)).status).toBe(202);
+    const path = `/workspaces/${fixture.workspaceId}/sessions/${envelope.sessionId}/turns/${envelope.turnId}`;
+    expect((await fixture.user.get(path)).status).toBe(202);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { ToolContract } from '@patchbay/protocol';
 import type { FakeClient } from '../../support/fake-client.js';
-import type { RelayScene } from '../../support/relay-scene.js';
+import type { RelayFixture } from '../../support/relay-fixture.js';
 import type { TestServer } from '../../support/server.js';
 
 /** The one tool of the server that starts next. */
@@ -12,7 +12,7 @@ class NoteTool {
 jest.unstable_mockModule('../../../src/tools/tool-classes.js', () => ({
   findToolClasses: () => Promise.resolve([NoteTool]),
 }));
-const { RelayScene: Scene } = await import('../../support/relay-scene.js');
+const { RelayFixture: Fixture } = await import('../../support/relay-fixture.js');
 const { startTestServer } = await import('../../support/server.js');
 
 /** A client's tool that takes and gives one thing. */
@@ -32,16 +32,16 @@ const TOOLS = { tools: [BEFORE.name] };
 const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
 
 describe('a call that was accepted before its tool', () => {
-  let first: RelayScene;
+  let first: RelayFixture;
   let server: TestServer;
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   let turnId: string;
   let client: FakeClient;
 
   /** A call that a client holds when the server ends, and the next server, over the same data, with another tool. */
   async function restartedWith(tool: ToolContract): Promise<void> {
     offered = BEFORE;
-    first = await Scene.start();
+    first = await Fixture.start();
     const holder = await first.client(TOOLS);
     const call = { toolCallId: 'n', name: BEFORE.name, arguments: { text: 'milk' } };
     turnId = (await first.post([call])).body.result.turnId;
@@ -50,21 +50,21 @@ describe('a call that was accepted before its tool', () => {
     await first.server.app.close();
     offered = tool;
     server = await startTestServer({ config: { dataDir: first.server.dataDir } });
-    scene = first.movedTo(server);
+    fixture = first.movedTo(server);
     const { callId } = delivery;
-    client = await scene.client(TOOLS, [{ turnId, callId, attempt: 1, state: 'running' }]);
+    client = await fixture.client(TOOLS, [{ turnId, callId, attempt: 1, state: 'running' }]);
     client.calls.push(delivery);
   }
 
   afterEach(async () => {
-    await scene.close();
+    await fixture.close();
     await server.close();
     await first.server.close();
   });
 
   const report = (change: Record<string, unknown>) => client.report(client.calls[0]!, change);
   const refused = { ok: false, error: { code: 'VALIDATION_ERROR' } };
-  const ended = async () => (await scene.calls(turnId)).n;
+  const ended = async () => (await fixture.calls(turnId)).n;
 
   describe.each([
     ['was gone', { ...BEFORE, name: 'workspace_other' }],
@@ -89,7 +89,7 @@ describe('a call that was accepted before its tool', () => {
     });
 
     it('has a result that is posted held to it too', async () => {
-      const post = (result: object) => scene.postResults(turnId, [{ toolCallId: 'n', result }]);
+      const post = (result: object) => fixture.postResults(turnId, [{ toolCallId: 'n', result }]);
       expect(await post({ id: '1' })).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
       expect(await post({ noteId: '1' })).toMatchObject({ status: 200 });
       expect(await ended()).toMatchObject({ status: 'succeeded' });

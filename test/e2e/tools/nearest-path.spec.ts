@@ -1,15 +1,15 @@
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('a path at which nothing is', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   beforeAll(async () => {
-    scene = await ToolsScene.start();
+    fixture = await ToolsFixture.start();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
-  let there: ToolsScene;
+  let there: ToolsFixture;
   beforeEach(async () => {
-    there = await scene.elsewhere();
+    there = await fixture.elsewhere();
   });
 
   const error = async (tool: string, args: object): Promise<string | null> => {
@@ -62,7 +62,7 @@ describe('a path at which nothing is', () => {
 
   it('is never answered with what another workspace has', async () => {
     await there.write('/Proj/src/price.ts');
-    there = await scene.elsewhere();
+    there = await fixture.elsewhere();
     expect(await error('read', { path: '/src/price.ts' })).toBe('File not found: /src/price.ts');
   });
 });

@@ -1,14 +1,14 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { aRoot, FakeClient, givenFile } from '../../support/fake-client.js';
-import { RelayScene } from '../../support/relay-scene.js';
+import { RelayFixture } from '../../support/relay-fixture.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 import { startTestServer, type TestServer, type TestUser } from '../../support/server.js';
-import { activeFile, TextsDesk } from '../../support/texts-desk.js';
+import { activeFile, TextsFixture } from '../../support/texts-fixture.js';
 
 describe('workspace_read_file', () => {
   let server: TestServer;
   let user: TestUser;
-  let desk: TextsDesk;
+  let setup: TextsFixture;
   const clock = new ShiftedClock();
   beforeAll(async () => {
     server = await startTestServer({ clock, config: { maxFileBytes: 64 * 1024, fileReadMs: 500 } });
@@ -16,16 +16,16 @@ describe('workspace_read_file', () => {
   });
   afterAll(() => server.close());
   beforeEach(async () => {
-    desk = new TextsDesk(await RelayScene.on(server, user));
+    setup = new TextsFixture(await RelayFixture.on(server, user));
   });
-  afterEach(() => desk.scene.close());
+  afterEach(() => setup.fixture.close());
 
   it('gives the open text of an Active File, with whose it is and what to patch against [TOOL-1]', async () => {
-    await desk.write('/Proj/a.ts', 'cloud\n');
-    await desk.open(activeFile('proj/a.ts', 'buffer\nmore\n'));
-    const client = await desk.client('editor');
+    await setup.write('/Proj/a.ts', 'cloud\n');
+    await setup.open(activeFile('proj/a.ts', 'buffer\nmore\n'));
+    const client = await setup.client('editor');
     client.giveFile = () => givenFile('buffer\nmore\n', { isDirty: true });
-    const result = await desk.readFile('/Proj/A.ts', { numbered: true, startLine: 2 });
+    const result = await setup.readFile('/Proj/A.ts', { numbered: true, startLine: 2 });
     expect(result).toMatchObject({
       ...{ success: true, source: 'active', isDirty: true, sha256: sha256('buffer\nmore\n') },
       ...{ content: '2\tmore\n', lineCount: 2, sizeBytes: 12, docPath: 'proj/a.ts', path: '/Proj/a.ts' },
@@ -35,51 +35,51 @@ describe('workspace_read_file', () => {
   });
 
   it('gives what the disk of a connected folder holds, in any spelling of the path [TOOL-1]', async () => {
-    await desk.write('/Proj/src/x.ts', 'same\n');
-    const client = await desk.client('cli', ['Proj']);
+    await setup.write('/Proj/src/x.ts', 'same\n');
+    const client = await setup.client('cli', ['Proj']);
     client.giveFile = () => givenFile('same\n', { source: 'disk' });
-    const result = await desk.readFile('proj/SRC/X.ts');
+    const result = await setup.readFile('proj/SRC/X.ts');
     expect(result).toMatchObject({ source: 'disk', content: 'same\n', path: '/Proj/src/x.ts' });
     expect(Object.keys(result)).not.toContain('isDirty');
     expect(Object.keys(result)).not.toContain('warnings');
     client.giveFile = () => givenFile('new here\n', { source: 'disk' });
-    const other = await desk.readFile('/Proj/src/new.ts');
+    const other = await setup.readFile('/Proj/src/new.ts');
     expect(other).toMatchObject({ source: 'disk', content: 'new here\n' });
     expect(other.warnings).toEqual(['The Cloud does not have this file.']);
   });
 
   it('gives the Cloud’s text of what lies in no connected folder, and asks nobody', async () => {
-    await desk.write('/Other/x.ts', 'cloud\n');
-    const client = await desk.client('cli', ['Proj', 'Oth']);
-    const result = await desk.readFile('/Other/x.ts');
+    await setup.write('/Other/x.ts', 'cloud\n');
+    const client = await setup.client('cli', ['Proj', 'Oth']);
+    const result = await setup.readFile('/Other/x.ts');
     expect(result).toMatchObject({ source: 'cloud', content: 'cloud\n' });
     expect(Object.keys(result)).not.toContain('warnings');
     expect(client.reads).toEqual([]);
   });
 
   it('asks no client that has not shown its journal yet [RELAY-3]', async () => {
-    await desk.write('/Proj/a.ts', 'cloud\n');
-    const client = await FakeClient.connect(desk.scene.clientOptions({ roots: [aRoot('Proj')] }));
+    await setup.write('/Proj/a.ts', 'cloud\n');
+    const client = await FakeClient.connect(setup.fixture.clientOptions({ roots: [aRoot('Proj')] }));
     client.giveFile = () => givenFile('disk\n', { source: 'disk' });
-    expect(await desk.readFile('/Proj/a.ts')).toMatchObject({ source: 'cloud', content: 'cloud\n' });
+    expect(await setup.readFile('/Proj/a.ts')).toMatchObject({ source: 'cloud', content: 'cloud\n' });
     await client.resume([]);
-    expect(await desk.readFile('/Proj/a.ts')).toMatchObject({ source: 'disk', content: 'disk\n' });
+    expect(await setup.readFile('/Proj/a.ts')).toMatchObject({ source: 'disk', content: 'disk\n' });
     expect(client.reads).toHaveLength(1);
     client.close();
   });
 
   it('gives the Cloud’s text with a warning where the editor is away [TOOL-2]', async () => {
-    await desk.write('/Proj/a.ts', 'cloud\n');
-    await desk.open(activeFile('proj/a.ts', 'buffer\n'));
-    const result = await desk.readFile('proj/a.ts');
+    await setup.write('/Proj/a.ts', 'cloud\n');
+    await setup.open(activeFile('proj/a.ts', 'buffer\n'));
+    const result = await setup.readFile('proj/a.ts');
     expect(result).toMatchObject({ success: true, source: 'cloud', content: 'cloud\n' });
     expect(result.warnings).toEqual([expect.stringContaining(sha256('buffer\n'))]);
     expect(result.warnings![0]).toContain('no such client is connected');
   });
 
   it('says so where neither has a text to give [TOOL-2]', async () => {
-    await desk.open(activeFile('proj/a.ts', 'buffer\n'));
-    const { success, result } = await desk.call('workspace_read_file', { docPath: 'proj/a.ts' });
+    await setup.open(activeFile('proj/a.ts', 'buffer\n'));
+    const { success, result } = await setup.call('workspace_read_file', { docPath: 'proj/a.ts' });
     expect([success, result.success, result.errorCode]).toEqual([false, false, 'ALREADY_IN_CONTEXT']);
     expect(result.sha256).toBe(sha256('buffer\n'));
   });
@@ -89,49 +89,49 @@ describe('workspace_read_file', () => {
     ['is not to show the file', 'FORBIDDEN', 'it refuses (FORBIDDEN, "ignored")'],
     ['has more than is taken', 'TOO_LARGE', 'it refuses (TOO_LARGE, "ignored")'],
   ])('gives the Cloud’s text with a warning where the folder %s [TOOL-2]', async (_what, code, why) => {
-    await desk.write('/Proj/a.ts', 'cloud\n');
-    const client = await desk.client('cli', ['proj']);
+    await setup.write('/Proj/a.ts', 'cloud\n');
+    const client = await setup.client('cli', ['proj']);
     client.giveFile = () => ({ ok: false, error: { code, message: 'ignored' } });
-    const result = await desk.readFile('proj/a.ts');
+    const result = await setup.readFile('proj/a.ts');
     expect(result).toMatchObject({ source: 'cloud', content: 'cloud\n' });
     expect(result.warnings).toEqual([expect.stringContaining(why)]);
   });
 
   it('takes no answer that is not what it says, and asks again [RELAY-23]', async () => {
-    await desk.write('/Proj/a.ts', 'cloud\n');
-    const client = await desk.client('cli', ['proj']);
+    await setup.write('/Proj/a.ts', 'cloud\n');
+    const client = await setup.client('cli', ['proj']);
     client.giveFile = () => givenFile('lie\n', { sha256: sha256('truth\n') });
-    const result = await desk.readFile('proj/a.ts');
+    const result = await setup.readFile('proj/a.ts');
     expect(result).toMatchObject({ source: 'cloud', content: 'cloud\n' });
     expect(result.warnings).toEqual([expect.stringContaining('it did not answer')]);
     client.giveFile = () => givenFile('truth\n', { source: 'disk' });
-    expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'truth\n' });
+    expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'truth\n' });
   });
 
   it('waits for an answer for its time, and then does not ask that connection for a minute [RELAY-23]', async () => {
-    await desk.write('/Proj/a.ts', 'cloud\n');
-    const client = await desk.client('cli', ['proj']);
+    await setup.write('/Proj/a.ts', 'cloud\n');
+    const client = await setup.client('cli', ['proj']);
     client.giveFile = null;
-    expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'cloud', content: 'cloud\n' });
+    expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'cloud', content: 'cloud\n' });
     client.giveFile = () => givenFile('late\n');
-    expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'cloud' });
+    expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'cloud' });
     expect(client.reads).toHaveLength(1);
     clock.pass(59_000);
-    expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'cloud' });
+    expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'cloud' });
     clock.pass(1_000);
     client.giveFile = () => givenFile('awake\n', { source: 'disk' });
-    expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'awake\n' });
+    expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'awake\n' });
     client.giveFile = null;
-    expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'cloud' });
+    expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'cloud' });
     client.close();
     await client.closed();
-    const again = await desk.client('cli', ['proj']);
+    const again = await setup.client('cli', ['proj']);
     again.giveFile = () => givenFile('here\n', { source: 'disk' });
-    expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'here\n' });
+    expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'here\n' });
   });
 
   it('asks a client once for a file that many read at once, and for four files at a time [RELAY-23]', async () => {
-    const client = await desk.client('cli', ['proj']);
+    const client = await setup.client('cli', ['proj']);
     let held: { docPath: string; answer: () => void }[] = [];
     client.socket.off('file:read').on('file:read', (read, ack) => {
       client.reads.push(read);
@@ -139,7 +139,7 @@ describe('workspace_read_file', () => {
       held.push({ docPath, answer: () => ack(givenFile(docPath, { source: 'disk' }) as never) });
     });
     const names = ['a', 'a', 'a', 'b', 'c', 'd', 'e', 'f'].map((name) => `proj/${name}`);
-    const reads = Promise.all(names.map((name) => desk.readFile(name)));
+    const reads = Promise.all(names.map((name) => setup.readFile(name)));
     const asked = new Set<string>();
     while (asked.size < 6) {
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -155,18 +155,18 @@ describe('workspace_read_file', () => {
 
   it('asks the session’s clients for an open file, and of the user’s others nobody’s [RELAY-24]', async () => {
     const stranger = await server.register();
-    await user.addMember(desk.scene.workspaceId, stranger);
-    const foreign = await desk.scene.client({ token: stranger.token, clientId: 'bound' });
+    await user.addMember(setup.fixture.workspaceId, stranger);
+    const foreign = await setup.fixture.client({ token: stranger.token, clientId: 'bound' });
     foreign.giveFile = () => givenFile('foreign\n');
-    await desk.scene.newSession('bound');
-    const bound = await desk.client('bound');
-    const other = await desk.client('other', ['proj']);
+    await setup.fixture.newSession('bound');
+    const bound = await setup.client('bound');
+    const other = await setup.client('other', ['proj']);
     bound.giveFile = () => givenFile('bound\n');
     other.giveFile = () => givenFile('other\n', { source: 'disk' });
-    await desk.open(activeFile('proj/a.ts', 'bound\n'));
-    expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'active', content: 'bound\n' });
+    await setup.open(activeFile('proj/a.ts', 'bound\n'));
+    expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'active', content: 'bound\n' });
     expect([foreign.reads.length, other.reads.length]).toEqual([0, 0]);
     bound.giveFile = () => ({ ok: false, error: { code: 'NOT_FOUND', message: '' } });
-    expect(await desk.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'other\n' });
+    expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'other\n' });
   });
 });

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { Ajv } from 'ajv';
 import { contentHash, sha256 } from '@patchbay/protocol/hash';
 import { ToolRunner } from '../../../src/tools/tool-runner.js';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('the server tools', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   beforeAll(async () => {
-    scene = await ToolsScene.start();
+    fixture = await ToolsFixture.start();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   it('are in the catalog, each with guidance and schemas that compile', async () => {
-    const { body } = await scene.user.get<{
+    const { body } = await fixture.user.get<{
       tools: { name: string; executionLocation: string; guidance: string }[];
-    }>(`${scene.base}/tools`);
+    }>(`${fixture.base}/tools`);
     const names = body.tools.filter((tool) => tool.executionLocation === 'server').map(({ name }) => name);
-    const { tools } = scene.server.app.get(ToolRunner);
+    const { tools } = fixture.server.app.get(ToolRunner);
     expect(names).toEqual(tools.map(({ contract }) => contract.name));
     expect(names).toEqual(
       expect.arrayContaining(['ls', 'read', 'write', 'rm', 'workspace_read_file', 'grep']),
@@ -30,7 +30,7 @@ describe('the server tools', () => {
   });
 
   it('answer what their response schemas say', async () => {
-    const there = await scene.elsewhere();
+    const there = await fixture.elsewhere();
     const calls: [string, object][] = [
       ['write', { path: '/a/b.txt', content: 'one\ntwo\n' }],
       ['ls', { recursive: true }],
@@ -47,7 +47,7 @@ describe('the server tools', () => {
       ['rm', { path: '/c/b.txt' }],
     ];
     const ajv = new Ajv({ strict: true, allowUnionTypes: true });
-    const { tools } = scene.server.app.get(ToolRunner);
+    const { tools } = fixture.server.app.get(ToolRunner);
     for (const [name, args] of calls) {
       const result = await there.ok(name, args);
       const { contract } = tools.find((tool) => tool.contract.name === name)!;
@@ -57,10 +57,10 @@ describe('the server tools', () => {
   });
 
   describe('workspace_read_file', () => {
-    const readFile = (args: object) => scene.ok<Record<string, unknown>>('workspace_read_file', args);
+    const readFile = (args: object) => fixture.ok<Record<string, unknown>>('workspace_read_file', args);
 
     it('gives the text with what a patch needs to know', async () => {
-      await scene.raw('PUT', '/contents/repo/crlf.txt', {}, '\ufeffone\r\ntwo\rstill two\nthree');
+      await fixture.raw('PUT', '/contents/repo/crlf.txt', {}, '\ufeffone\r\ntwo\rstill two\nthree');
       const result = await readFile({ docPath: 'repo/crlf.txt' });
       expect(result).toEqual({
         ...{ success: true, docPath: 'repo/crlf.txt', path: '/repo/crlf.txt', errorCode: null, message: '' },
@@ -72,18 +72,18 @@ describe('the server tools', () => {
     });
 
     it('numbers the lines when asked to', async () => {
-      await scene.write('/repo/n.txt', 'a\n\nb');
+      await fixture.write('/repo/n.txt', 'a\n\nb');
       expect((await readFile({ docPath: 'repo/n.txt', numbered: true })).content).toBe('1\ta\n2\t\n3\tb');
-      await scene.write('/repo/lines.txt', '\n'.repeat(10));
+      await fixture.write('/repo/lines.txt', '\n'.repeat(10));
       // Each takes three bytes: its number, a tab, its ending.
       const first = await readFile({ docPath: 'repo/lines.txt', numbered: true, maxBytes: 9 });
       expect(first).toMatchObject({ content: '1\t\n2\t\n3\t\n', endLine: 3, isTruncated: true });
-      await scene.write('/repo/empty.txt', '');
+      await fixture.write('/repo/empty.txt', '');
       expect(await readFile({ docPath: 'repo/empty.txt' })).toMatchObject({ content: '', lineCount: 0 });
     });
 
     it('stops at the end of a line, and goes on from there', async () => {
-      await scene.write('/repo/long.txt', 'äää\nbb\ncc\n');
+      await fixture.write('/repo/long.txt', 'äää\nbb\ncc\n');
       const first = await readFile({ docPath: 'repo/long.txt', maxBytes: 10 });
       expect(first).toMatchObject({ content: 'äää\nbb\n', lineCount: 3, endLine: 2, isTruncated: true });
       const rest = await readFile({ docPath: 'repo/long.txt', maxBytes: 10, startLine: 3, numbered: true });
@@ -91,7 +91,7 @@ describe('the server tools', () => {
       const none = await readFile({ docPath: 'repo/long.txt', maxBytes: 3 });
       expect(none).toMatchObject({ content: '', endLine: 0, isTruncated: true });
       expect(none.message).toContain('7 bytes');
-      const beyond = await scene.call('workspace_read_file', { docPath: 'repo/long.txt', startLine: 4 });
+      const beyond = await fixture.call('workspace_read_file', { docPath: 'repo/long.txt', startLine: 4 });
       expect(beyond).toMatchObject({
         status: 400,
         body: { fields: { startLine: expect.anything() as string } },
@@ -99,14 +99,14 @@ describe('the server tools', () => {
     });
 
     it('refuses what is no text, no file, or not there', async () => {
-      await scene.raw('PUT', '/contents/repo/bin', {}, Buffer.from([0, 1]));
+      await fixture.raw('PUT', '/contents/repo/bin', {}, Buffer.from([0, 1]));
       for (const [docPath, status] of [
         ['repo/bin', 400],
         ['repo', 400],
         ['repo/none', 404],
         ['../x', 400],
       ] as const) {
-        const answer = await scene.call('workspace_read_file', { docPath });
+        const answer = await fixture.call('workspace_read_file', { docPath });
         expect([docPath, answer.status]).toEqual([docPath, status]);
         if (status === 400) expect(answer.body.fields).toHaveProperty('docPath');
       }
@@ -114,7 +114,7 @@ describe('the server tools', () => {
   });
 
   it('workspace_list_files lists by prefix, page by page', async () => {
-    const there = await scene.elsewhere();
+    const there = await fixture.elsewhere();
     for (const path of ['/a/1', '/a/2', '/a/3', '/b']) await there.write(path);
     type Page = { files: { docPath: string }[]; nextCursor: string | null };
     const first = await there.ok<Page>('workspace_list_files', { prefix: 'A/', limit: 2 });
@@ -135,7 +135,7 @@ describe('the server tools', () => {
       ['prefix', { prefix: 'a\0' }],
       ['cursor', { cursor }],
     ] as const) {
-      const { status, body } = await scene.call('workspace_list_files', args);
+      const { status, body } = await fixture.call('workspace_list_files', args);
       expect([status, Object.keys(body.fields!)]).toEqual([400, [name]]);
     }
   });
@@ -143,11 +143,11 @@ describe('the server tools', () => {
   it('code_hash_normalized hashes a text or a file without BOM and with \\n alone', async () => {
     const text = '\ufeffa\r\nb\rc\n';
     const expected = { hash: contentHash(text), sizeBytes: 6 };
-    expect(await scene.ok('code_hash_normalized', { content: text })).toEqual(expected);
-    await scene.raw('PUT', '/contents/repo/hash.txt', {}, text);
-    expect(await scene.ok('code_hash_normalized', { docPath: 'repo/hash.txt' })).toEqual(expected);
+    expect(await fixture.ok('code_hash_normalized', { content: text })).toEqual(expected);
+    await fixture.raw('PUT', '/contents/repo/hash.txt', {}, text);
+    expect(await fixture.ok('code_hash_normalized', { docPath: 'repo/hash.txt' })).toEqual(expected);
     for (const args of [{}, { content: 'x', docPath: 'y' }, { content: '\ud800' }, { docPath: 'none' }]) {
-      expect([400, 404]).toContain((await scene.call('code_hash_normalized', args)).status);
+      expect([400, 404]).toContain((await fixture.call('code_hash_normalized', args)).status);
     }
   });
 });

@@ -1,14 +1,14 @@
 import { packBlobs } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('the server tools', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   beforeAll(async () => {
     // Some of these searches would go on for as long as they may.
-    scene = await ToolsScene.start({ searchMs: 2_000 });
+    fixture = await ToolsFixture.start({ searchMs: 2_000 });
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   describe('glob', () => {
     const PATHS = [
@@ -20,9 +20,9 @@ describe('the server tools', () => {
       '/[x].md',
       '/s',
     ];
-    let there: ToolsScene;
+    let there: ToolsFixture;
     beforeAll(async () => {
-      there = await scene.elsewhere();
+      there = await fixture.elsewhere();
       for (const path of PATHS) await there.write(path);
     });
     const globbed = async (pattern: string, more: object = {}) =>
@@ -88,9 +88,9 @@ describe('the server tools', () => {
   });
 
   describe('grep', () => {
-    let there: ToolsScene;
+    let there: ToolsFixture;
     beforeAll(async () => {
-      there = await scene.elsewhere();
+      there = await fixture.elsewhere();
       await there.write('/src/a.ts', 'const one = 1;\r\nconst Two = 2;\n// a.b');
       await there.write('/src/b.md', { text: 'one\nONE\naxb' });
       await there.write('/data.json', { one: [1] });
@@ -198,7 +198,7 @@ describe('the server tools', () => {
     });
 
     it('takes bounded time with a slow glob, though no path fits it', async () => {
-      const crowd = await scene.elsewhere();
+      const crowd = await fixture.elsewhere();
       const noise = () => Array.from({ length: 240 }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('');
       await crowd.raw('POST', '/blobs', {}, packBlobs([Buffer.from('x')]));
       const files = Array.from({ length: 1_000 }, () => ({

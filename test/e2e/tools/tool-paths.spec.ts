@@ -1,12 +1,12 @@
 import { request } from 'node:http';
-import { ToolsScene } from '../../support/tools-scene.js';
+import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('bad input to POST /tools', () => {
-  let scene: ToolsScene;
+  let fixture: ToolsFixture;
   beforeAll(async () => {
-    scene = await ToolsScene.start();
+    fixture = await ToolsFixture.start();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
   describe('paths', () => {
     const BAD = {
@@ -29,7 +29,7 @@ describe('bad input to POST /tools', () => {
 
     it.each(Object.entries(BAD))('with %s are refused by every tool [FILE-1]', async (_what, path) => {
       for (const tool of ['ls', 'read', 'write', 'rm', 'mkdir']) {
-        const answer = await scene.call(tool, { path, ...(tool === 'write' && { content: 'x' }) });
+        const answer = await fixture.call(tool, { path, ...(tool === 'write' && { content: 'x' }) });
         expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
         expect(Object.keys(answer.body.fields!)).toEqual(['path']);
         expect(answer.body.error!.length).toBeLessThan(200);
@@ -41,8 +41,8 @@ describe('bad input to POST /tools', () => {
       // 1,024 characters after the leading slash: four segments of 255, their slashes, and one of one.
       const path = `/${['a', 'b', 'c'].map(segment).join('/')}/${segment('d').slice(1)}/e`;
       expect(path.slice(1)).toHaveLength(1024);
-      await scene.write(path);
-      expect(await scene.read(path.slice(1))).toEqual({ text: path });
+      await fixture.write(path);
+      expect(await fixture.read(path.slice(1))).toEqual({ text: path });
     });
 
     it('keep percent-encodings, spaces and dots as they are [FILE-1]', async () => {
@@ -56,15 +56,15 @@ describe('bad input to POST /tools', () => {
         '/.git/config',
         '/*?"<>|',
       ]) {
-        expect(await scene.write(path)).toMatchObject({ path });
-        expect(await scene.read(path)).toEqual({ text: path });
+        expect(await fixture.write(path)).toMatchObject({ path });
+        expect(await fixture.read(path)).toEqual({ text: path });
       }
     });
 
     it('of another case or Unicode form are the same file, in its first spelling [FILE-1]', async () => {
       const composed = '/Caf\u00e9/\u212bngstr\u00f6m.MD';
       const stored = '/Caf\u00e9/\u00c5ngstr\u00f6m.MD';
-      const first = await scene.write(composed);
+      const first = await fixture.write(composed);
       expect(first.path).toBe(stored);
       for (const path of [
         composed.normalize('NFD'),
@@ -72,26 +72,26 @@ describe('bad input to POST /tools', () => {
         stored.toUpperCase(),
         stored.slice(1),
       ]) {
-        expect(await scene.write(path)).toMatchObject({ path: stored, file_id: first.file_id });
+        expect(await fixture.write(path)).toMatchObject({ path: stored, file_id: first.file_id });
       }
-      await scene.write('/CAFE\u0301/other.md');
-      expect(await scene.list('/cafe\u0301')).toEqual([stored, '/Caf\u00e9/other.md'].sort());
-      expect((await scene.ok<{ path: string }>('ls', { path: '/CAF\u00c9' })).path).toBe('/Caf\u00e9');
+      await fixture.write('/CAFE\u0301/other.md');
+      expect(await fixture.list('/cafe\u0301')).toEqual([stored, '/Caf\u00e9/other.md'].sort());
+      expect((await fixture.ok<{ path: string }>('ls', { path: '/CAF\u00c9' })).path).toBe('/Caf\u00e9');
     });
 
     it('that fold to the same docPath in ways of their own are one file', async () => {
-      const { file_id } = await scene.write('/\u0130stanbul');
-      expect((await scene.write('/i\u0307stanbul')).file_id).toBe(file_id);
-      const sigma = await scene.write('/\u039f\u03a3');
-      expect((await scene.write('/\u03bf\u03c2')).file_id).toBe(sigma.file_id);
+      const { file_id } = await fixture.write('/\u0130stanbul');
+      expect((await fixture.write('/i\u0307stanbul')).file_id).toBe(file_id);
+      const sigma = await fixture.write('/\u039f\u03a3');
+      expect((await fixture.write('/\u03bf\u03c2')).file_id).toBe(sigma.file_id);
     });
   });
 
   it('a path in the URL of a raw client is not resolved', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      const { port } = new URL(scene.server.url);
-      const path = `/api/v1${scene.base}/contents/a/../../secret`;
-      const headers = { authorization: `Bearer ${scene.user.token}` };
+      const { port } = new URL(fixture.server.url);
+      const path = `/api/v1${fixture.base}/contents/a/../../secret`;
+      const headers = { authorization: `Bearer ${fixture.user.token}` };
       request({ port, path, headers }, (response) => {
         response.resume();
         resolve(response.statusCode);

@@ -1,21 +1,21 @@
-import { type InvokeResult, type TurnEnvelope } from '@patchbay/protocol';
+import { type InvokeResult, type TurnResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { RelayScene } from '../../support/relay-scene.js';
+import { RelayFixture } from '../../support/relay-fixture.js';
 import type { Answer } from '../../support/server.js';
 
-type TurnAnswer = Answer<InvokeResult<TurnEnvelope>>;
+type TurnAnswer = Answer<InvokeResult<TurnResult>>;
 
 describe('server tools in a turn', () => {
-  let scene: RelayScene;
+  let fixture: RelayFixture;
   beforeAll(async () => {
-    scene = await RelayScene.start();
+    fixture = await RelayFixture.start();
   });
-  afterAll(() => scene.close());
+  afterAll(() => fixture.close());
 
-  const post = (...toolCalls: unknown[]) => scene.post(toolCalls, { waitMs: 10_000 });
+  const post = (...toolCalls: unknown[]) => fixture.post(toolCalls, { waitMs: 10_000 });
   /** Posts a body as it is, for numbers that JSON.stringify cannot write. */
   const postText = (toolCalls: string): Promise<TurnAnswer> =>
-    scene.user.post(scene.base, `{"waitMs":10000,"toolCalls":[${toolCalls}]}`);
+    fixture.user.post(fixture.base, `{"waitMs":10000,"toolCalls":[${toolCalls}]}`);
   const call = (toolCallId: string, name: string, args: object) => ({ toolCallId, name, arguments: args });
 
   it('give what a direct call gives, in the LLM’s order [FILE-6]', async () => {
@@ -37,8 +37,8 @@ describe('server tools in a turn', () => {
     const { body } = await post(call('v', 'write', { path: '/turn/v.txt', content: 'x' }));
     const [written] = body.result.toolResults;
     const { file_id } = written!.result as { file_id: string };
-    const versions = await scene.user.get<{ versions: { callId: string }[] }>(
-      `/workspaces/${scene.workspaceId}/files/${file_id}/versions`,
+    const versions = await fixture.user.get<{ versions: { callId: string }[] }>(
+      `/workspaces/${fixture.workspaceId}/files/${file_id}/versions`,
     );
     expect(versions.body.versions[0]!.callId).toBe(written!.callId);
   });

@@ -19,7 +19,7 @@ import {
   type SessionPage,
   type SessionRequest,
   type ToolContract,
-  type TurnEnvelope,
+  type TurnResult,
   type Workspace,
   type WorkspaceChange,
   type WorkspaceRoot,
@@ -156,7 +156,7 @@ export class WorkspaceClient extends WorkspacePatches {
     const { status, bytes } = await this.http.requestBytes(this.inWorkspace(request));
     const answer = JSON.parse(new TextDecoder().decode(bytes)) as DirectCallAnswer;
     if (status !== ACCEPTED) return answer;
-    const open = answer.result as unknown as TurnEnvelope;
+    const open = answer.result as unknown as TurnResult;
     const [ended] = (await this.untilFinal({ ...open, warnings: [] }, null, signal)).toolResults;
     const { result, error } = ended!;
     return {

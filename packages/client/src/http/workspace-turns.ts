@@ -6,7 +6,7 @@ import {
   randomId,
   type ResultFormat,
   type ResultsRequest,
-  type TurnEnvelope,
+  type TurnResult,
   type TurnQuery,
   type TurnRequest,
 } from '@patchbay/protocol';
@@ -18,7 +18,7 @@ const POLL_MS = 30_000;
 const FOLLOW_MS = 1_000;
 
 /** A turn result, together with the server's warnings. */
-export type TurnOutcome = TurnEnvelope & { warnings: InvokeResult<TurnEnvelope>['warnings'] };
+export type TurnOutcome = TurnResult & { warnings: InvokeResult<TurnResult>['warnings'] };
 
 /** How `getTurn` waits, and the format of the results. */
 export interface TurnPollOptions extends TurnQuery {
@@ -144,7 +144,7 @@ export abstract class WorkspaceTurns extends WorkspaceRequests {
 
   /** A turn with the warnings of its answer. */
   protected async turn(request: HttpRequest): Promise<TurnOutcome> {
-    const { result, warnings } = await this.send<InvokeResult<TurnEnvelope>>(request);
+    const { result, warnings } = await this.send<InvokeResult<TurnResult>>(request);
     return { ...result, warnings };
   }
 }

@@ -1,0 +1,273 @@
+import { Injectable } from '@nestjs/common';
+import { InjectModel } from '@nestjs/mongoose';
+import { LRUCache } from 'lru-cache';
+import { Model } from 'mongoose';
+import type { Folder, ListedEntry } from '../ports/files.store.js';
+import { prefixEnd } from '../prefix-end.js';
+import { MongoDatabase } from './database.js';
+import { folderOf, livePlace, liveIn } from './entries.js';
+import { type EntryDocument, ENTRIES, type SpellingDocument, SPELLINGS } from './file-collections.js';
+import { Gathered } from './gathered.js';
+import { checked, eq, keyOf } from './values.js';
+
+/** Spellings of which is known what was written lately; of more the oldest is forgotten. */
+const KNOWN = 20_000;
+/** How long that is known: far shorter than a spelling is loose before it is removed. */
+const KNOWN_MS = 10 * 60_000;
+/** So many are looked at at once. */
+const AT_ONCE = 50;
+
+type Place = Pick<SpellingDocument, 'workspaceId' | 'docPath'>;
+type Order = 'path' | 'docPath';
+type Listed = Pick<EntryDocument, 'kind' | 'path' | 'docPath' | 'updatedAt'>;
+const LISTED = { _id: 0, kind: 1, path: 1, docPath: 1, updatedAt: 1 } as const;
+
+/**
+ * Folders that nobody made: one is there while something live lies below it, spelt as the first of that by docPath. Where
+ * they may be is written down before whatever lies below is: a spelling for each folder on its path. A listing goes through
+ * the spellings of its range, in order, and shows those that hold: so it costs as much as it shows, and as many spellings as
+ * do not hold any more. A sweep removes those of folders that are not there, some time after something went from below them.
+ */
+@Injectable()
+export class FolderSpellings {
+  private readonly spelt = new Recent();
+  private readonly loosened = new Recent();
+  private readonly spells = new Gathered<SpellingDocument, void>((asked) => done(this.spellAll(asked)));
+  private readonly loosens = new Gathered<string, void>((asked) => done(this.loosenAll(asked)));
+  /** Whether a docPath is spelt. */
+  private readonly spellingsAt = new Gathered<Place, boolean>((places) => this.areSpelt(places));
+
+  constructor(
+    private readonly database: MongoDatabase,
+    @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
+    @InjectModel(SPELLINGS) private readonly spellings: Model<SpellingDocument>,
+  ) {}
+
+  /** Before something is live at a path. */
+  async spell(workspaceId: string, path: string, docPath: string): Promise<void> {
+    const now = Date.now();
+    const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
+    const missing = spellings.filter(({ _id }) => !this.spelt.has(_id, now));
+    await Promise.all(missing.map((spelling) => this.spells.of(spelling)));
+  }
+
+  /** After something went from a path, as seldom as `spell`. */
+  async loosen(workspaceId: string, path: string, docPath: string): Promise<void> {
+    const now = Date.now();
+    const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
+    const known = spellings.map(({ _id }) => _id).filter((_id) => !this.loosened.has(_id, now));
+    await Promise.all(known.map((_id) => this.loosens.of(_id)));
+  }
+
+  /**
+   * Looks at up to `limit` spellings that are loose since before `before` (epoch ms): removes them where their folder is not
+   * there, unless somebody spells it just now. True where there may be more.
+   */
+  async removeUnused(before: number, limit: number): Promise<boolean> {
+    const old = { looseSince: { $lt: checked(before) } };
+    const loose = await this.database.attempt(() =>
+      this.spellings.find(old).sort({ looseSince: 1 }).limit(limit).lean<SpellingDocument[]>(),
+    );
+    for (const { _id, workspaceId, docPath, looseSince } of loose) {
+      const unchanged = { _id: eq(_id), looseSince: eq(looseSince) };
+      const isThere = (await this.impliedAt(workspaceId, docPath)) !== null;
+      await this.database.attempt<unknown>(() =>
+        isThere
+          ? this.spellings.updateOne(unchanged, { $set: { looseSince: null } })
+          : this.spellings.deleteOne(unchanged),
+      );
+    }
+    return loose.length === limit;
+  }
+
+  /** The folder that is at a docPath without having been made: mostly there is none, nor a spelling. */
+  async at(workspaceId: string, docPath: string): Promise<Folder | null> {
+    const isSpelt = await this.spellingsAt.of({
+      workspaceId: checked(workspaceId),
+      docPath: checked(docPath),
+    });
+    return isSpelt ? this.impliedAt(workspaceId, docPath) : null;
+  }
+
+  /** The folder that is implied at a docPath by what is live below it. */
+  async impliedAt(workspaceId: string, docPath: string): Promise<Folder | null> {
+    const prefix = `${docPath}/`;
+    const below = { ...liveIn(workspaceId), docPath: { $gt: checked(prefix), $lt: prefixEnd(prefix)! } };
+    const first = await this.database.attempt(() =>
+      this.entries
+        .findOne(below, { path: 1, createdAt: 1 })
+        .sort({ docPath: 1 })
+        .lean<Pick<EntryDocument, 'path' | 'createdAt'>>(),
+    );
+    if (first === null) return null;
+    const depth = docPath.split('/').length;
+    const path = `/${first.path
+      .split('/')
+      .slice(1, depth + 1)
+      .join('/')}`;
+    return { kind: 'folder', id: null, workspaceId, path, docPath, createdAt: first.createdAt };
+  }
+
+  /** Entries of one folder, by path. */
+  childrenOf(
+    workspaceId: string,
+    parent: string,
+    afterPath: string | null,
+    limit: number,
+  ): Promise<ListedEntry[]> {
+    const range = { parent: eq(parent), path: { $gt: checked(afterPath) ?? '' } };
+    return this.listed(workspaceId, range, 'path', limit);
+  }
+
+  /** Entries anywhere below a folder, by docPath. */
+  below(
+    workspaceId: string,
+    folder: string,
+    afterDocPath: string | null,
+    limit: number,
+  ): Promise<ListedEntry[]> {
+    const prefix = folder === '' ? '' : `${folder}/`;
+    const $lt = prefixEnd(checked(prefix));
+    const docPath = { $gt: checked(afterDocPath) ?? prefix, ...($lt !== null && { $lt }) };
+    return this.listed(workspaceId, { docPath }, 'docPath', limit);
+  }
+
+  /** Of many who come at once to one folder, one writes for all. */
+  private async spellAll(asked: readonly SpellingDocument[]): Promise<void> {
+    const now = Date.now();
+    const missing = new Map(asked.map((spelling) => [spelling._id, spelling]));
+    for (const _id of missing.keys()) if (this.spelt.has(_id, now)) missing.delete(_id);
+    if (missing.size === 0) return;
+    const ids = [...missing.keys()];
+    // First what is there, so that nobody removes it; then what is not, or was removed just before. What is loose only since
+    // lately stays long enough: of many who come at once to one folder, none writes to what another has written.
+    const loose = { _id: { $in: ids }, looseSince: { $lt: now - KNOWN_MS } };
+    await this.database.attempt(() => this.spellings.updateMany(loose, { $set: { looseSince: now } }));
+    await this.database.insertNew(this.spellings, [...missing.values()]);
+    this.spelt.add(ids, now);
+  }
+
+  /** Where that can't be written, listings look at more than they need, and that is all. */
+  private async loosenAll(asked: readonly string[]): Promise<void> {
+    const now = Date.now();
+    const ids = [...new Set(asked)].filter((_id) => !this.loosened.has(_id, now));
+    if (ids.length === 0) return;
+    const $or = [{ looseSince: null }, { looseSince: { $lt: now - KNOWN_MS } }];
+    const loose = { $set: { looseSince: now } };
+    await this.database
+      .attempt(() => this.spellings.updateMany({ _id: { $in: ids }, $or }, loose))
+      .then(
+        () => this.loosened.add(ids, now),
+        () => undefined,
+      );
+  }
+
+  private async areSpelt(places: readonly Place[]): Promise<boolean[]> {
+    const [workspaceIds, docPaths] = [new Set<string>(), new Set<string>()];
+    for (const { workspaceId, docPath } of places) {
+      workspaceIds.add(workspaceId);
+      docPaths.add(docPath);
+    }
+    const among = { workspaceId: { $in: [...workspaceIds] }, docPath: { $in: [...docPaths] } };
+    const fields = { _id: 0, workspaceId: 1, docPath: 1 } as const;
+    const found = await this.database.attempt(() => this.spellings.find(among, fields).lean<Place[]>());
+    const spelt = new Set(found.map(({ workspaceId, docPath }) => livePlace(workspaceId, docPath)));
+    return places.map(({ workspaceId, docPath }) => spelt.has(livePlace(workspaceId, docPath)));
+  }
+
+  private async listed(
+    workspaceId: string,
+    range: object,
+    order: Order,
+    limit: number,
+  ): Promise<ListedEntry[]> {
+    const [stored, implied] = await Promise.all([
+      this.database.attempt(() =>
+        this.entries
+          .find({ ...liveIn(workspaceId), ...range }, LISTED)
+          .sort({ [order]: 1 })
+          .limit(limit)
+          .lean<Listed[]>(),
+      ),
+      this.impliedIn(workspaceId, range, order, limit),
+    ]);
+    return [...stored, ...implied]
+      .sort((one, other) => Buffer.compare(Buffer.from(one[order]), Buffer.from(other[order])))
+      .slice(0, limit);
+  }
+
+  /** The first folders of a range that are there without having been made. */
+  private async impliedIn(
+    workspaceId: string,
+    range: object,
+    order: Order,
+    limit: number,
+  ): Promise<ListedEntry[]> {
+    const implied: ListedEntry[] = [];
+    const sort: Record<string, 1> = order === 'path' ? { path: 1 } : { docPath: 1, path: 1 };
+    const inRange = this.spellings.find({ workspaceId: eq(workspaceId), ...range });
+    for (let skipped = 0; implied.length < limit; skipped += AT_ONCE) {
+      const spelt = await this.database.attempt(() =>
+        inRange.clone().sort(sort).skip(skipped).limit(AT_ONCE).lean<SpellingDocument[]>(),
+      );
+      implied.push(...(await this.thatHold(workspaceId, spelt)));
+      if (spelt.length < AT_ONCE) break;
+    }
+    return implied.slice(0, limit);
+  }
+
+  private async thatHold(workspaceId: string, spelt: readonly SpellingDocument[]): Promise<ListedEntry[]> {
+    const $in = spelt.map(({ docPath }) => livePlace(workspaceId, docPath));
+    const covering = await this.database.attempt(() =>
+      this.entries.find({ place: { $in } }, { docPath: 1 }).lean<{ docPath: string }[]>(),
+    );
+    const covered = new Set(covering.map(({ docPath }) => docPath));
+    const found = await Promise.all(
+      spelt.map(async ({ path, docPath }) => {
+        const folder = covered.has(docPath) ? null : await this.impliedAt(workspaceId, docPath);
+        return folder?.path === path ? folder : null;
+      }),
+    );
+    return found
+      .filter((folder) => folder !== null)
+      .map(({ path, docPath, createdAt }) => ({ kind: 'folder', path, docPath, updatedAt: createdAt }));
+  }
+}
+
+/** The same answer, which says nothing, for all who asked. */
+async function done(work: Promise<void>): Promise<[]> {
+  await work;
+  return [];
+}
+
+/** Those of the folders on a path. */
+function spellingsOf({
+  path,
+  docPath,
+  ...rest
+}: Pick<SpellingDocument, 'workspaceId' | 'path' | 'docPath' | 'looseSince'>): SpellingDocument[] {
+  const spellings: SpellingDocument[] = [];
+  for (let [at, of] = [folderOf(path), folderOf(docPath)]; of !== ''; at = folderOf(at), of = folderOf(of))
+    spellings.push({
+      _id: keyOf(rest.workspaceId, at),
+      ...rest,
+      parent: folderOf(of),
+      path: at,
+      docPath: of,
+    });
+  return spellings;
+}
+
+/** What was written lately, so that it need not be written again. */
+class Recent {
+  /** Until when, epoch ms. */
+  private readonly until = new LRUCache<string, number>({ max: KNOWN });
+
+  has(id: string, now: number): boolean {
+    return (this.until.peek(id) ?? 0) > now;
+  }
+
+  add(ids: readonly string[], now: number): void {
+    for (const id of ids) this.until.set(id, now + KNOWN_MS);
+  }
+}
