@@ -14,12 +14,12 @@ import { RootStore } from '../storage/records/roots.js';
 import type { AuditQueryDto } from './audit.dto.js';
 import { isKnownErrorCode, requireEvent, unknownErrorCode } from './known-values.js';
 
-/** Folders in which a path without one is looked for: the first by their names. */
+/** Folders in which a path without a folder name is looked up, sorted by name. */
 const MAX_FOLDERS = 100;
 
 const CURSOR_OF = { asc: 'seq', desc: 'before' } as const;
 
-/** Answers what was done in a workspace: page by page, by sequence number [AUDIT-4]. */
+/** Answers audit queries page by page, by sequence number [AUDIT-4]. */
 @Injectable()
 export class AuditService {
   private readonly searches = new KeyLocks();
@@ -31,7 +31,7 @@ export class AuditService {
     private readonly viewers: Viewers,
   ) {}
 
-  /** Searches of one user wait for each other, so that many at once take no more than one. */
+  /** Searches of one user run one after another, so parallel requests take no more than one. */
   page(who: Membership, query: AuditQueryDto): Promise<AuditPage> {
     return this.searches.hold([who.userId], async () => {
       const { events, nextCursor } = await this.search(who.workspaceId, query);
@@ -77,7 +77,7 @@ export class AuditService {
     };
   }
 
-  /** A create may leave out the name of its folder, so a path that names none is looked for in all of them. */
+  /** A create may omit the name of its folder, so a path without one is looked up in all folders. */
   private async wanted(workspaceId: string, given: string): Promise<WantedPath> {
     const wanted = wantedPath(given);
     const path = wanted.path ?? wanted.below!;
@@ -88,7 +88,7 @@ export class AuditService {
       : { ...wanted, folders: folders.slice(0, MAX_FOLDERS) };
   }
 
-  /** Events of large batches name their first files alone: the batch says whether the path is among the others. */
+  /** Events of large batches name only their first files, so the stored batch is searched. */
   private async thoseThatName(
     workspaceId: string,
     wanted: AuditFilter,
@@ -122,7 +122,7 @@ export class AuditService {
     return known.get(batchId)!;
   }
 
-  /** To the call that the batch is the arguments of; false where nothing can fit any more. */
+  /** Restricts the filter to the call of the batch; false if no event can match. */
   private async narrow(filter: AuditFilter, workspaceId: string, batchId: string): Promise<boolean> {
     const batch = await this.patches.byId(workspaceId, batchId);
     if (batch === null) return false;
@@ -132,7 +132,7 @@ export class AuditService {
   }
 }
 
-/** Epoch ms of a time that is well-formed already. Without a zone it is UTC, wherever the server stands. */
+/** Epoch ms of a well-formed time. A time without a zone is UTC, whatever the server's zone. */
 function instantOf(field: string, text: string): number {
   const hasZone = !text.includes('T') || /(?:Z|[+-]\d\d:?\d\d)$/.test(text);
   const instant = Date.parse(hasZone ? text : `${text}Z`);
@@ -140,7 +140,7 @@ function instantOf(field: string, text: string): number {
   return instant;
 }
 
-/** What a path in a question means: a file, or with `/`, `/**` or both at its end all that is below it. */
+/** Reads a path filter: a file, or everything below a folder if it ends in `/`, `/**` or both. */
 function wantedPath(given: string): WantedPath {
   const parts = given.split(/[\\/]/);
   const named = [...parts];
@@ -150,7 +150,7 @@ function wantedPath(given: string): WantedPath {
   return { below: path === '/' ? '' : path };
 }
 
-/** A cursor is the last sequence number seen, in a form that nobody is tempted to compute with. */
+/** Encodes the last sequence number as an opaque cursor. */
 function writeCursor(seq: number, order: AuditOrder): string {
   return Buffer.from(`${CURSOR_OF[order]}:${seq}`).toString('base64url');
 }

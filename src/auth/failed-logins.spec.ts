@@ -18,7 +18,7 @@ describe('failed logins', () => {
   });
 
   const anAddress = (): string => `10.0.${(last += 1) >> 8}.${last & 255}`;
-  /** `found`, `wrong`, or when to try again in seconds. */
+  /** Returns `found`, `wrong`, or the seconds until the next attempt. */
   async function attempt(isRight: boolean, address: string, email = EMAIL): Promise<string | number> {
     try {
       const check = (): Promise<true | null> =>
@@ -52,10 +52,10 @@ describe('failed logins', () => {
     expect(having(all, 'wrong')).toBe(100);
   });
 
-  /** So many wrong passwords that whoever else comes from the address has to wait in line. */
+  /** Enough wrong passwords that every further login from the address has to queue. */
   const crowd = (address: string, count = 100): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, (_, n) => attempt(false, address, `${address} ${n}@b.com`)));
-  /** How guesses go that come at once from there, each for another account, as far as that is known at once. */
+  /** Runs parallel guesses from these addresses, each for another account, and returns the settled ones. */
   async function guessesAtOnce(count: number, address: () => string): Promise<(string | number)[]> {
     const outcomes: (string | number)[] = [];
     for (let n = 0; n < count; n += 1)

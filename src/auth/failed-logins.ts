@@ -7,15 +7,15 @@ import { RateWindows } from '../limits/rate-windows.js';
 import { Throttle } from '../limits/throttle.js';
 
 const WINDOW_MS = 15 * 60_000;
-/** Wrong passwords in that time: for an account from one address; for it from all that it does not know. */
+/** Wrong passwords per window for an account: from one address, and from all unknown addresses. */
 const OF_BOTH = 10;
 const OF_ACCOUNT = 100;
-/** So many from an address, and the next are looked at one a second: somebody else there may have the right one. */
+/** Wrong passwords of an address before its next attempts are slowed down to one per second. */
 const OF_ADDRESS = 100;
 const PACE_MS = 1_000;
-/** Attempts that wait for others of the same account and address. */
+/** Attempts that may wait for others of the same account and address. */
 const MAX_WAITING = 50;
-/** Accounts with an address from which their owner came lately. */
+/** Remembered pairs of an account and an address that its owner used lately. */
 const MAX_KNOWN = 50_000;
 
 interface Bound {
@@ -23,43 +23,42 @@ interface Bound {
   limit: number;
 }
 
-/** Attempts that are being looked at. */
+/** Attempts that are being checked. */
 interface Running {
   count: number;
-  /** When the next of them ends: one promise for all who wait. */
+  /** Resolves when the next attempt ends; shared by all waiters. */
   ends: Promise<void>;
   tellEnd: () => void;
 }
 
-/** What an attempt counts for where its password is wrong. */
+/** The limits that a wrong password counts against. */
 interface Attempt {
   both: string;
-  /** Where one of these is reached, it is refused. */
+  /** The attempt is refused if one of these is reached. */
   strict: Bound[];
-  /** Where one of these is reached, it waits. */
+  /** The attempt waits if one of these is reached. */
   crowds: Bound[];
 }
 
 /**
- * Bounds wrong passwords by account and address together, so that a stranger who guesses keeps nobody else out. Who guesses
- * from many addresses is bounded for the account too, and who guesses for many accounts is slowed down with all others of
- * the address; where the owner of the account has been, both count for nothing.
- * Only failures count, so that right ones may come as many at once as they like; but no more are looked at side by side
- * than could all be wrong without exceeding a limit. The others wait.
+ * Limits wrong passwords per account and address, so that a guesser locks nobody else out. Guesses from many addresses
+ * are limited per account; guesses for many accounts slow down their address. Addresses that the account's owner used
+ * are exempt from both. Only failures count. Parallel checks never exceed the remaining failures; further attempts
+ * wait.
  */
 @Injectable()
 export class FailedLogins {
-  /** What is being looked at, by the keys of its bounds. */
+  /** Running checks, by the keys of their limits. */
   private readonly running = new Map<string, Running>();
   private readonly waiting = new Budget({ ofOwner: MAX_WAITING });
   private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN });
   private readonly throttle = new Throttle(PACE_MS);
-  /** Those who wait in one of them, an account of an address once. */
+  /** Queued pairs of account and address, each once. */
   private readonly inLine = new Set<string>();
 
   constructor(private readonly windows: RateWindows) {}
 
-  /** What `check` finds, null for a wrong password; RATE_LIMITED where there were too many of those. */
+  /** Returns the result of `check`, null for a wrong password; RATE_LIMITED after too many failures. */
   async attempt<T>(email: string, address: string, check: () => Promise<T | null>): Promise<T | null> {
     const attempt = this.attemptOf(email, address);
     return this.inTurn(attempt, () => {
@@ -74,7 +73,7 @@ export class FailedLogins {
     });
   }
 
-  /** The owner of the account has come from this address, with its password or a token. */
+  /** Records that the account's owner used this address, with the password or a token. */
   came(email: string, address: string): void {
     const both = keyOf(address, email);
     this.known.set(both, true);
@@ -85,7 +84,7 @@ export class FailedLogins {
     const networks = networksOf(address);
     const both = keyOf(address, email);
     const strict = networks.map(({ key, times }) => ({ key: keyOf(key, email), limit: OF_BOTH * times }));
-    // Where its owner has been, guesses of others count for nothing.
+    // Guesses of others do not count at an address that the owner has used.
     if (this.known.get(both) !== undefined) return { both, strict, crowds: [] };
     strict.push({ key: `failed-logins-account:${email}`, limit: OF_ACCOUNT });
     const crowds = networks.map(({ key, times }) => ({
@@ -94,7 +93,7 @@ export class FailedLogins {
     return { both, strict, crowds };
   }
 
-  /** Starts the attempt once it may be looked at: between the look and what follows from it nobody else may come. */
+  /** Starts the attempt when the limits allow it, with no other attempt between the check and the start. */
   private async inTurn<T>({ both, strict, crowds }: Attempt, start: () => Promise<T>): Promise<T> {
     const passed = new Set<string>();
     for (;;) {
@@ -128,7 +127,7 @@ export class FailedLogins {
     slot.release();
   }
 
-  /** The attempts of which one has to end before another begins; null where there is room for one more failure. */
+  /** Running attempts of which one must end first; null if there is room for one more failure. */
   private inTheWay(bounds: readonly Bound[]): Running | null {
     for (const bound of bounds)
       if (this.isReached(bound)) throw tooManyRequests(this.windows.secondsLeft(bound.key));
@@ -142,7 +141,7 @@ export class FailedLogins {
   private failed({ both, crowds }: Attempt, bounds: readonly Bound[]): void {
     for (const { key, limit } of bounds) this.windows.hit(key, WINDOW_MS, limit);
     if (!crowds.some((bound) => this.isReached(bound))) return;
-    // Each failure there costs twice the time of the one before: a mistake some seconds, a guesser their place in the line.
+    // Each failure doubles the delay: a typo costs seconds, a guesser loses their place in the queue.
     this.windows.hit(laterOf(both), 1_000 * 2 ** this.windows.hits(both), 1);
   }
 
@@ -169,7 +168,7 @@ function keyOf(address: string, email: string): string {
   return `failed-logins:${JSON.stringify([address, email])}`;
 }
 
-/** Names the time until the next attempt of an account at a crowded address. */
+/** Key of the delay of an account at a slowed-down address. */
 function laterOf(both: string): string {
   return `later:${both}`;
 }

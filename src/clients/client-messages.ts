@@ -6,7 +6,7 @@ import { userChannel, workspaceChannel } from '../events/channels.js';
 import { FollowedChannels } from '../events/followed-channels.js';
 import { ConnectedClients } from './connected-clients.js';
 
-/** The messages for users and workspaces that have a client on this node. */
+/** Bus messages for the users and workspaces that have a client on this node. */
 @Injectable()
 export class ClientMessages {
   readonly heard$ = new Subject<BusMessage>();

@@ -20,30 +20,30 @@ import { bestOf, type FileReading } from './file-reading.js';
 import { mayHold, NodeFiles } from './node-files.js';
 import { Presence } from './presence.js';
 
-/** Most files that this node asks others for at once, and most that it gets for them. */
+/** File requests that this node may have pending at others, and requests of others that it serves. */
 const MAX_REQUESTS = 256;
 const MAX_SERVED = 32;
-/** Open requests to this node that are looked at: those that are served, and the next. */
+/** Pending requests to this node that are read: those being served, and the next. */
 const MAX_WANTED = 4 * MAX_SERVED;
-/** Most nodes that are asked for one file. */
+/** Nodes that are asked for one file. */
 const MAX_NODES = 3;
-/** How long a node may take beyond its clients' time to take a request and to hand over what they gave, in ms. */
+/** Time for the transfer between nodes, on top of the client's time, ms. */
 const PASSING_MS = 2_000;
-/** How long a node that did not take a request is not asked again, in ms. */
+/** How long a node that did not take a request is not asked again, ms. */
 const DEAF_MS = 60_000;
 const MAX_DEAF = 1_000;
-/** How long a request stays that neither node has removed, in ms, and how often such ones are looked for. */
+/** Age at which an abandoned request is removed, and the sweep interval, ms. */
 const LEFT_MS = 60_000;
 
 /**
- * Gets files from clients that are connected to other nodes, and gets them for those. A request and its answer go through
- * the store, under an id that is used once; the bus only says that they are there.
+ * Exchanges files of clients between nodes. Requests and answers go through the store under one-time ids; the bus only
+ * announces them.
  */
 @Injectable()
 export class FileExchange extends StoreLook {
-  /** What is waited for, by the id of the request. */
+  /** Pending requests of this node, by request id. */
   private readonly pending = new Map<string, (reading: FileReading) => void>();
-  /** Requests that were taken lately. */
+  /** Requests that were taken recently. */
   private readonly taken = new LRUCache<string, true>({ max: 4 * MAX_REQUESTS });
   private readonly deaf = new LRUCache<string, true>({ max: MAX_DEAF, ttl: DEAF_MS });
   private serving = 0;
@@ -109,14 +109,14 @@ export class FileExchange extends StoreLook {
       return reading ?? { kind: 'silent' };
     } finally {
       this.pending.delete(id);
-      // What stays for now is swept.
+      // A request that stays is removed by the sweep.
       this.requests
         .remove(id)
         .catch((error: unknown) => this.logger.warn({ err: error }, 'A file request stays'));
     }
   }
 
-  /** Takes the answers to the requests of this node. */
+  /** Collects the answers to this node's requests. */
   private async collect(): Promise<void> {
     if (this.pending.size === 0) return;
     for (const answer of await this.requests.answersTo(this.node.value, MAX_REQUESTS)) {
@@ -133,7 +133,7 @@ export class FileExchange extends StoreLook {
     return content === null ? { kind: 'silent' } : { ...outcome, content };
   }
 
-  /** Takes the requests to the clients of this node. */
+  /** Serves the requests to this node's clients. */
   private async serve(): Promise<void> {
     const wanted = await this.requests.wantedOf(this.node.value, MAX_WANTED);
     for (const request of wanted) {
@@ -148,7 +148,7 @@ export class FileExchange extends StoreLook {
     }
   }
 
-  /** One that had to wait for a place is taken now. */
+  /** Ends one request and takes a waiting one. */
   private served(): void {
     this.serving -= 1;
     if (this.serving === MAX_SERVED - 1) this.follow(this.serve());

@@ -30,7 +30,7 @@ describe('the notices of changed files', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  /** What a client with the folder is told from here on. */
+  /** The notices that a client with the folder receives from here on. */
   function connect(clientId: string, ready = true): FilesChanged[] {
     const told: FilesChanged[] = [];
     const line = { filesChanged: (changed: FilesChanged) => told.push(changed) } as unknown as ClientChannel;
@@ -76,7 +76,7 @@ describe('the notices of changed files', () => {
     change(0, 250, 'a');
     change(250, 251, 'b');
     jest.advanceTimersByTime(100);
-    // Of those that are not named, one is not its own.
+    // One of the unnamed files was not changed by the client itself.
     expect(a).toEqual([{ files: [], more: true }]);
     expect(b[1]!.more).toBe(true);
     change(0, 100, 'b');

@@ -6,7 +6,7 @@ import type { KnownClient } from './known-client.js';
 
 const NOTHING_SAID: Omit<FolderStatus, 'docPath'> = { conflicts: [], behind: [], more: 0 };
 
-/** The folders of a workspace as one user sees them: each with the client of theirs that has it, or had it last. */
+/** The folders of a workspace as one user sees them, each with the user's client that has it or had it last. */
 export function folderViews(
   roots: readonly RootRecord[],
   clients: readonly KnownClient[],
@@ -29,7 +29,7 @@ export function folderViews(
   });
 }
 
-/** Whoever is connected before whoever is not, then whoever was there last. */
+/** Connected clients come first, then the last to leave. */
 function isNearer(one: KnownClient, other: KnownClient): boolean {
   if ((one.leftAt === null) !== (other.leftAt === null)) return one.leftAt === null;
   return (one.leftAt ?? one.connectedAt) > (other.leftAt ?? other.connectedAt);

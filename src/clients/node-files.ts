@@ -5,10 +5,10 @@ import { ClientReads } from './client-reads.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { type FileReading, firstGiven } from './file-reading.js';
 
-/** Most clients that are asked for one file [RELAY-24]. */
+/** Clients that are asked for one file [RELAY-24]. */
 const MAX_ASKED = 3;
 
-/** How near a client is to a file: the greater, the sooner it is asked; 0: not at all. */
+/** How suitable a client is for a file: higher is asked first, 0 is never asked. */
 const NEARNESS = { none: 0, another: 1, last: 2, root: 3, lastWithRoot: 4, bound: 5 };
 
 /** Asks the clients of this node for files. */
@@ -28,7 +28,7 @@ export class NodeFiles {
     );
   }
 
-  /** Whether all that there is here are other clients of the user than those that the session uses. */
+  /** Whether this node has only clients of the user that the session does not use. */
   hasOnlyOthers(wish: FileWish): boolean {
     const [first] = this.candidates(wish);
     return first === undefined || nearness(wish, first) === NEARNESS.another;
@@ -50,7 +50,7 @@ export class NodeFiles {
   }
 }
 
-/** For an open file its session's clients count, else those that have its folder [RELAY-24]. */
+/** An open file is read from its session's clients, any other from clients with its folder [RELAY-24]. */
 function nearness(wish: FileWish, { key: { clientId }, roots }: ConnectedClient): number {
   if (!mayHold(wish, roots)) return NEARNESS.none;
   const hasRoot = isBelow(wish, roots);
@@ -60,7 +60,7 @@ function nearness(wish: FileWish, { key: { clientId }, roots }: ConnectedClient)
   return isLast ? NEARNESS.last : NEARNESS.another;
 }
 
-/** Whether a client with these folders is asked for the file: an open one may be anywhere, any other is where its folder is. */
+/** Whether a client with these folders may hold the file: an open file may be anywhere, any other is in its folder. */
 export function mayHold(wish: FileWish, roots: readonly ClientRoot[]): boolean {
   return wish.activeSha256 !== null || isBelow(wish, roots);
 }

@@ -63,7 +63,7 @@ describe('the presence of clients', () => {
     const client = connect();
     const opened = presence.opened(client, 'Editor');
     await settled();
-    // The next write would take no time.
+    // The next write would complete at once.
     held = Promise.resolve();
     now += 5;
     clients.remove(client);

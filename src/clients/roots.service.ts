@@ -11,14 +11,14 @@ import { folderViews } from './folder-views.js';
 import { Presence } from './presence.js';
 import { UserFolders } from './user-folders.js';
 
-/** Most folders of a workspace, and most that one member has registered of these. */
+/** Folders per workspace, and folders that one member may register. */
 const MAX_WORKSPACE_ROOTS = 1_000;
 const MAX_MEMBER_ROOTS = 100;
 
-/** The folders of a workspace: a name stands for the one that was connected under it first [ROOT-1]. */
+/** The folders of a workspace. A name belongs to the folder that first connected under it [ROOT-1]. */
 @Injectable()
 export class RootsService {
-  /** On this node claims of one workspace see those before them. */
+  /** Serializes the claims of a workspace on this node. */
   private readonly claims = new KeyLocks();
 
   constructor(
@@ -29,7 +29,7 @@ export class RootsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Registers the folders that are new here; CONFLICT where another folder has the name of one, and none is then. */
+  /** Registers new folders. CONFLICT if another folder has one of the names; then none is registered. */
   async claim(who: Membership, roots: readonly ClientRoot[]): Promise<void> {
     if (roots.length === 0) return;
     await this.claims.hold([who.workspaceId], () => this.claimAll(who, roots));
@@ -48,7 +48,7 @@ export class RootsService {
     }
   }
 
-  /** Every folder of the workspace, with what the user's own clients last said of it. */
+  /** All folders of the workspace, with the last status from the user's own clients. */
   async list({ workspaceId, userId }: Membership): Promise<WorkspaceRoot[]> {
     const roots = await this.store.ofWorkspace(workspaceId);
     if (roots.length === 0) return [];
@@ -68,13 +68,13 @@ export class RootsService {
     return new UserFolders(clients, registered, this.clock.now());
   }
 
-  /** Registers one folder, for whoever does not connect: a push. Gives it as it is listed. */
+  /** Registers one folder for a push, which has no connection. Returns it as listed. */
   async claimOne(user: Membership, root: ClientRoot): Promise<WorkspaceRoot> {
     await this.claim(user, [root]);
     return (await this.list(user)).find(({ docPath }) => docPath === root.docPath)!;
   }
 
-  /** The name is free again; for who registered the folder, or an owner of the workspace. */
+  /** Frees the name; allowed for the member who registered the folder and for owners. */
   async forget({ workspaceId, userId }: Membership, docPath: string): Promise<void> {
     const root = (await this.store.ofWorkspace(workspaceId)).find((known) => known.docPath === docPath);
     if (!root) throw new DomainError('NOT_FOUND', 'The workspace has no folder of this docPath.');
@@ -101,7 +101,7 @@ export class RootsService {
   }
 }
 
-/** A soft limit between nodes: claims that come to two in the same moment do not see each other. */
+/** A soft limit: parallel claims on two nodes do not see each other. */
 function requireRoom(known: readonly RootRecord[], fresh: number, userId: string): void {
   const own = known.filter((root) => root.userId === userId).length;
   const full =

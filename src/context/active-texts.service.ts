@@ -5,12 +5,12 @@ import type { SessionRecord } from '../storage/records/sessions.js';
 import { SessionTexts, whyNot } from '../tools/session-texts.js';
 import { DOES_NOT_FIT } from './active-texts.js';
 
-/** Gets the texts of a session's Active Files from its clients. */
+/** Reads the texts of a session's Active Files from its clients. */
 @Injectable()
 export class ActiveTexts {
   constructor(private readonly texts: SessionTexts) {}
 
-  /** The files in their order, with the texts of the first ones that together have at most `maxBytes`. */
+  /** The files in order, with as many of the first texts as fit into `maxBytes` together. */
   async of(
     session: SessionRecord,
     files: readonly ActiveFile[],

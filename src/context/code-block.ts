@@ -1,6 +1,6 @@
 /**
- * A text as a Markdown code block that it cannot end, behind a word on what it is: the fence is longer than any run of
- * backticks in it. A line end that the text lacks at its end is added, and said to be.
+ * Renders a text as a Markdown code block. The fence is longer than any run of backticks in the text. A missing final
+ * line ending is added and mentioned.
  */
 export function codeBlock(text: string): string {
   let longest = 2;

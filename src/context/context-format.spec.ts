@@ -11,7 +11,7 @@ function active(docPath: string, change: Partial<ActiveFile> = {}): ActiveFile {
   return { docPath, displayPath: docPath, sha256: SHA, sizeBytes: 12, isDirty: false, ...change };
 }
 
-/** A folder of this many files, and everything else small. */
+/** Material with this many files in a folder, everything else small. */
 async function material(change: Partial<ContextMaterial> = {}, files = 2): Promise<ContextMaterial> {
   const entries = upTo(files).map((n) => {
     const path = `/Repo/File ${String(n).padStart(3, '0')}.txt`;

@@ -1,6 +1,6 @@
 import { type FolderReader, snapshotOf, type Walk, walkFolders } from './directory-walk.js';
 
-/** A reader over these Cloud paths, which counts how much is asked of it. */
+/** A reader over these Cloud paths that counts its reads. */
 function folders(paths: string[]): { read: FolderReader; asked: { reads: number; rows: number } } {
   const files = new Set(paths);
   const all = new Set(paths);

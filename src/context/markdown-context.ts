@@ -26,7 +26,7 @@ const lineOfActiveFile = once(activeFile);
 const lineOfReferencedFile = once(referencedFile);
 const linesOfFolder = once(folder);
 
-/** The context as Markdown, ready to be put into a system prompt. */
+/** The context as Markdown for a system prompt. */
 export const MARKDOWN_CONTEXT: ContextFormat = {
   contentType: 'text/markdown; charset=utf-8',
   begin: '',
@@ -57,7 +57,7 @@ export const MARKDOWN_CONTEXT: ContextFormat = {
   end: () => '',
 };
 
-/** How much of a list fits is tried out: what is said of each item is written once for all tries. */
+/** Caches the rendering of each item, since several lengths of a list are tried. */
 function once<T extends object>(write: (item: T) => string): (item: T) => string {
   const written = new WeakMap<T, string>();
   return (item) => {
@@ -67,7 +67,7 @@ function once<T extends object>(write: (item: T) => string): (item: T) => string
   };
 }
 
-/** A section with its remarks, and an empty line after it. */
+/** A section with its remarks and a trailing empty line. */
 function section(text: string, ...remarks: (string | false)[]): string {
   const said = remarks.filter((remark) => remark !== false).map((remark) => `\n${remark}\n`);
   const whole = `${text}${said.join('')}`;
@@ -77,7 +77,7 @@ function section(text: string, ...remarks: (string | false)[]): string {
 function tree({ nodes: [root, ...nodes] }: ShownDirectory): string {
   if (nodes.length === 0 && root!.more === undefined) return 'There are none yet.\n';
   const lines: string[] = [];
-  // A folder says how much more it has below its last entry, so it stays open until the tree leaves it.
+  // A folder prints its omitted count after its last entry, so it stays open until the tree leaves it.
   const open = [root!];
   const closeTo = (depth: number): void => {
     while (open.length > 0 && open.at(-1)!.depth >= depth) lines.push(...more(open.pop()!));
@@ -115,7 +115,7 @@ function cuts({ nodes, truncated, excluded: { count, names } }: ShownDirectory):
   ];
 }
 
-/** How a path is spelt, shown with a folder that there is. */
+/** Explains how paths are written, with an existing folder as the example. */
 function foldersIntro(example: string): string {
   const file = 'docs/notes.md';
   return `# Folders

@@ -6,28 +6,28 @@ import { ChannelListeners } from './channel-listeners.js';
 import { type Channel, channelOf } from './channels.js';
 import { RedisLink } from './redis-link.js';
 
-/** What comes before each channel; its number changes with the form of the messages. */
+/** Prefix of each channel; its number changes with the message format. */
 const PREFIX = 'patchbay:1:';
-/** A longer message is not sent, and not read. */
+/** Longer messages are neither sent nor read. */
 const MAX_MESSAGE_LENGTH = 1024 * 1024;
-/** How long a channel stays joined without a listener: the next turn of the same user finds it joined, in ms. */
+/** How long a channel without a listener stays joined, ms; a user's next turn reuses it. */
 const LINGER_MS = 5_000;
 const LEAVE_MS = 1_000;
 
 interface Envelope {
-  /** The bus that has sent it, which has called its own listeners already. */
+  /** Sender of the message, which has already called its own listeners. */
   from: string;
   message: BusMessage;
 }
 
-/** The bus of several nodes, over publish and subscribe of Redis. */
+/** The bus between several nodes, over Redis pub/sub. */
 export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutdown {
   private readonly id = randomUUID();
   private readonly listeners = new ChannelListeners();
   private readonly link: RedisLink;
   /** Channels to join at the end of this turn of the event loop. */
   private fresh = new Set<Channel>();
-  /** Joined channels without a listener, with when they are left (ms of the process). */
+  /** Joined channels without a listener, with the time at which they are left (ms of the process). */
   private readonly idle = new Map<Channel, number>();
   private readonly leaving: NodeJS.Timeout;
 
@@ -68,7 +68,7 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
     clearInterval(this.leaving);
   }
 
-  /** After all others, which may still have something to tell. */
+  /** After all other hooks, which may still publish. */
   onApplicationShutdown(): Promise<void> {
     return this.link.close();
   }
@@ -91,7 +91,7 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
     this.link.leave(over.map(named));
   }
 
-  /** What does not read as a message for this channel is not one of ours. */
+  /** Ignores texts that are no message for this channel. */
   private receive(text: string, name: string): void {
     const envelope = text.length <= MAX_MESSAGE_LENGTH ? parsed(text) : null;
     if (envelope === null || envelope.from === this.id) return;

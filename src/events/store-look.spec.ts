@@ -35,7 +35,7 @@ class Looks extends StoreLook {
     if (this.fails) throw new Error('broken');
   }
 
-  /** How often it looks in so many ms. */
+  /** Number of looks within so many ms. */
   async during(ms: number): Promise<number> {
     const before = this.count;
     await jest.advanceTimersByTimeAsync(ms);

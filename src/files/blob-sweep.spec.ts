@@ -8,7 +8,7 @@ const NOW = Date.UTC(2025, 5, 1, 12);
 
 describe('the sweep of blobs', () => {
   const log: [string, number][] = [];
-  /** How many more rounds there is something to mark and to remove. */
+  /** How many more rounds find something to mark and to remove. */
   const left = { mark: 2, removeMarked: 1 };
   const store: Pick<BlobStore, 'mark' | 'removeMarked'> = {
     mark: async (before, _limit, now) => (log.push(['mark', before - now]), (left.mark -= 1) >= 0),

@@ -24,8 +24,8 @@ import { BlobStore } from '../storage/ports/blobs.store.js';
 import { Sha256sDto } from './blobs.dto.js';
 
 /**
- * Bytes ahead of the files that will have them: ask which are missing, send those, then commit. What no file refers to
- * within a day is removed.
+ * Uploads bytes before their files: ask which are missing, send those, then commit. Bytes without a file are removed
+ * after a day.
  */
 @Controller('workspaces/:workspaceId/blobs')
 @ApiTags('files')

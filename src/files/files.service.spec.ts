@@ -3,7 +3,7 @@ import type { FileStore, ListedEntry } from '../storage/ports/files.store.js';
 import type { NearestPath } from './nearest-path.js';
 import { FilesService, MAX_ENTRIES } from './files.service.js';
 
-/** A store of which only the listing is asked: a folder of so many files. */
+/** A service over a store that lists a folder of so many files. */
 function folderOf(count: number): FilesService {
   let given = 0;
   const page = async (_workspace: string, _folder: string, _after: string | null, limit: number) => {

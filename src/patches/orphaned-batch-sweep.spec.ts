@@ -6,7 +6,7 @@ import { OrphanedBatchSweep } from './orphaned-batch-sweep.js';
 const NOW = Date.UTC(2025, 5, 1, 12);
 
 describe('the sweep of batches', () => {
-  /** How old they had to be in each round, in ms, and how many more rounds there is something to remove. */
+  /** The age limit of each round, ms, and how many more rounds find something to remove. */
   const ages: number[] = [];
   let left = 2;
   const store: Pick<PatchStore, 'removeOrphans'> = {

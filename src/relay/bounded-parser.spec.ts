@@ -3,7 +3,7 @@ import { boundedParser, faultOf } from './bounded-parser.js';
 
 const LIMIT = 200;
 
-/** What the decoder makes of packets as Socket.IO encodes them. */
+/** Decodes packets that Socket.IO encoded. */
 function decoded(...packets: Packet[]): Packet[] {
   const { Decoder } = boundedParser(LIMIT);
   const decoder = new Decoder();

@@ -13,16 +13,16 @@ import { ConnectedClients, isNewer } from '../clients/connected-clients.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { RelayConnections } from './relay-connections.js';
 
-/** A sweep reads one row per connected user, so it comes less often than others. */
+/** A sweep reads one row per connected user, so it runs less often than others. */
 const SELDOM = 3;
-/** Longest time between two sweeps, in ms: a connection ends within 5 s of its login or membership [REQ-8] [MEMBER-2]. */
+/** Longest time between two sweeps, ms: connections end within 5 s of their login or membership [REQ-8] [MEMBER-2]. */
 const LONGEST_MS = 3_000;
-/** How many logins, or members, are looked up at once. */
+/** Logins or members per query. */
 const BATCH = 500;
 
 /**
- * Ends connections for what happened elsewhere: a login or a membership has ended, a client has connected again. The bus
- * says so at once; a sweep over the store finds what the bus has lost, since an idle connection makes no request.
+ * Ends connections when their login or membership ended, or their client reconnected elsewhere. The bus reports it at
+ * once; a store sweep covers lost messages, since an idle connection makes no request.
  */
 @Injectable()
 export class ConnectionEnds extends Sweep {

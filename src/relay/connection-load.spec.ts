@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 
 type Upgrade = Parameters<KnownWebSocketServer['handleUpgrade']>;
 
-/** A connection whose frames and writes a test decides about. */
+/** A connection with controllable frames and writes. */
 class FakeConnection extends EventEmitter {
   private readonly written: (() => void)[] = [];
   readonly socket = Object.assign(new EventEmitter(), {
@@ -26,7 +26,7 @@ class FakeConnection extends EventEmitter {
   });
   readonly request = { socket: this.socket };
 
-  /** As Engine.IO has it made. */
+  /** As Engine.IO creates it. */
   constructor() {
     super();
     const upgraded = jest
@@ -38,7 +38,7 @@ class FakeConnection extends EventEmitter {
     upgraded.mockRestore();
   }
 
-  /** Bytes arrive; where they are `whole`, as one event. */
+  /** Receives bytes; if `whole`, as one complete event. */
   receive(bytes: number, whole = true): void {
     this.socket.emit('data', Buffer.alloc(bytes));
     if (whole) this.emit('packet', { type: 'message', data: 'x' });

@@ -2,7 +2,7 @@ import { FloodGate } from './flood-gate.js';
 
 describe('a flood', () => {
   const gate = (): FloodGate => new FloodGate(() => 0, new FloodGate(() => 0));
-  /** Acknowledges a call, says two steps, and its result; false where one is too much. */
+  /** Sends an acknowledgement, two steps and a result; false if one is refused. */
   const answer = (client: FloodGate): boolean =>
     ['', 'tool:status', 'tool:status', 'tool:result'].every(
       (event) => client.pass() && client.passEvent(event),

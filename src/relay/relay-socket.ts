@@ -20,14 +20,14 @@ import { checkFileAnswer } from './file-answer.js';
 import type { ConnectionBounds } from './connection-bounds.js';
 import type { HandshakeDto } from './relay.dto.js';
 
-/** How long a client that let a `file:read` pass is not asked again, in ms [RELAY-23]. */
+/** How long a client that ignored a `file:read` is not asked again, ms [RELAY-23]. */
 const SILENCE_MS = 60_000;
 
-/** What the handshake leaves on a socket. */
+/** Data that the handshake stores on a socket. */
 export interface RelaySocketData {
   handshake: HandshakeDto;
   userId: string;
-  /** Of the newest token that the client has shown. */
+  /** Login of the client's newest token. */
   loginId: string;
   /** Epoch ms. */
   tokenExpiresAt: number;
@@ -47,9 +47,9 @@ export type RelayNamespace = Namespace<
   RelaySocketData
 >;
 
-/** A client's line over its socket. */
+/** A client's channel over its socket. */
 export class SocketChannel implements ClientChannel {
-  /** Until when (epoch ms) it is asked for no file: it has let one pass. It may not know the event, or be just awake. */
+  /** Until when (epoch ms) the client is not asked for files, after it ignored a read. */
   private silentUntil = 0;
 
   constructor(
@@ -117,10 +117,10 @@ export class SocketChannel implements ClientChannel {
   }
 }
 
-/** Notices are acknowledged for form's sake; nothing hangs on it. */
+/** Accepts and ignores the acknowledgement of a notice. */
 export function ignore(): void {}
 
-/** Whatever is not a plain yes counts as a refusal: the call was not journaled. */
+/** Anything but a plain success is a refusal: the call was not journaled. */
 function readAnswer(answer: unknown): DeliveryOutcome {
   if (typeof answer !== 'object' || answer === null)
     return { kind: 'refused', message: 'no readable answer' };

@@ -9,11 +9,11 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import { SessionStore } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 
-/** Sessions that a client is told of when it connects: so many of the newest, so old at most (ms). */
+/** Sessions that a connecting client is told of: the number of the newest, and their age in ms. */
 const MAX_SESSIONS = 20;
 const MAX_AGE_MS = 24 * 60 * 60_000;
 
-/** Tells clients which sessions of their user there are, so that they tell what is open in them [RELAY-20]. */
+/** Tells clients about their user's sessions, so that they report their Active Files [RELAY-20]. */
 @Injectable()
 export class SessionOpenings {
   constructor(
@@ -33,7 +33,7 @@ export class SessionOpenings {
     messages.heard$.subscribe((message) => message.type === 'session_opened' && this.onCreated(message));
   }
 
-  /** Tells a client that has just resumed of the sessions that there are. */
+  /** Tells a client that has just resumed about existing sessions. */
   async tellAll(client: ConnectedClient): Promise<void> {
     const { workspaceId, userId, clientId } = client.key;
     try {

@@ -3,41 +3,40 @@ import { RoundRobin } from '../limits/round-robin.js';
 import { FloodGate } from './flood-gate.js';
 
 const MIB = 1024 * 1024;
-/** Bytes that a user may send at once, and how many a second they may keep up. */
+/** Bytes per user: the burst, and the sustained rate per second. */
 const BURST_BYTES = 64 * MIB;
 const BYTES_PER_SECOND = 32 * MIB;
-/** A call is put together for a client that has no more than this to read. */
+/** A call is sent only to a client with at most this much unread. */
 const ROOM_BYTES = 4 * MIB;
 
-/** What one connection of a user is asked to do for all of them. */
+/** Operations that a user's load performs on one connection. */
 export interface LoadedConnection {
-  /** Reads nothing until it is told to go on. */
+  /** Stops reading until resumed. */
   hold(): void;
   goOn(): void;
-  /** Bytes of it that are not whole yet, or wait to be read. */
+  /** Incomplete or unread bytes of the connection. */
   readonly held: number;
-  /** Those that wait to be read. */
+  /** Unread bytes. */
   readonly unread: number;
-  /** Ends it, and gives back what it holds. */
+  /** Ends the connection and releases its bytes. */
   cut(why: string): void;
 }
 
-/** Bounds in bytes, shared by all users of a node. */
+/** Byte limits shared by all users of a node. */
 export interface LoadLimits {
-  /** Of one user: what arrives and is not whole yet; what waits to be read; twice what is in hand. */
+  /** Per user: incomplete bytes, unread bytes, and half of the bytes in flight. */
   user: number;
-  /** Of what arrives and what waits, of all users. */
+  /** Incomplete and unread bytes of all users. */
   total: number;
-  /** Of all users, now. */
+  /** Current total of all users. */
   held: number;
   /** The users who have connections. */
   readonly loads: Set<UserLoad>;
 }
 
 /**
- * What the relay connections of one user hold together. Bytes that arrive faster than they may, or than they are dealt
- * with, are left to the network: nothing is lost and nothing has to be sent again. What can't be bounded by waiting ends
- * the connection.
+ * The bytes of all relay connections of one user. Excess input is left to TCP backpressure, so nothing is lost or
+ * resent. Excess that waiting cannot bound ends the connection.
  */
 export class UserLoad {
   readonly flood: FloodGate;
@@ -49,11 +48,11 @@ export class UserLoad {
   private at: number;
   private isHeld = false;
   private timer: NodeJS.Timeout | undefined;
-  /** Calls that wait for room, by the line that they are for; the line that comes first is looked at first. */
+  /** Calls that wait for room, by channel, served round robin. */
   private readonly waiters = new RoundRobin<() => void, LoadedConnection>();
   private makesRoom = false;
 
-  /** @param limited whether events are counted, and bytes by time too. */
+  /** @param limited whether events and the byte rate are limited */
   constructor(
     private readonly limits: LoadLimits,
     readonly limited: boolean,
@@ -63,7 +62,7 @@ export class UserLoad {
     this.at = elapsed();
   }
 
-  /** Bytes were read: those that come too fast are read later. */
+  /** Counts read bytes; excess delays further reads. */
   pace(bytes: number): void {
     if (!this.limited) return;
     const now = this.elapsed();
@@ -72,7 +71,7 @@ export class UserLoad {
     if (this.tokens < 0) this.update();
   }
 
-  /** Bytes are not whole yet, or with a minus have become an event; false where there are too many. */
+  /** Adds incomplete bytes, or with a minus removes them; false if there are too many. */
   arrive(bytes: number): boolean {
     this.arriving += bytes;
     this.limits.held += bytes;
@@ -80,7 +79,7 @@ export class UserLoad {
     return bytes <= 0 || this.arriving <= this.limits.user;
   }
 
-  /** Bytes wait to be read by a client, or with a minus do no longer; false where that are too many. */
+  /** Adds unread bytes, or with a minus removes them; false if there are too many. */
   wait(bytes: number): boolean {
     this.waiting += bytes;
     this.limits.held += bytes;
@@ -89,15 +88,15 @@ export class UserLoad {
     return bytes <= 0 || this.waiting <= this.limits.user;
   }
 
-  /** An event is dealt with, or with a minus has been. */
+  /** Adds bytes of an event in flight, or with a minus removes them. */
   handle(bytes: number): void {
     this.inHand += bytes;
     this.update();
   }
 
   /**
-   * Resolves once the line has room for a call, one after the other, or is gone. Other lines that are not read do not keep
-   * it waiting: where nothing is left for a line that has nothing to read, the one that leaves the most unread is ended.
+   * Resolves when the channel has room for a call, in order, or is gone. Other unread channels do not block it: if no
+   * room is left for an idle channel, the one with the most unread bytes is cut.
    */
   room(line: LoadedConnection): Promise<void> {
     if (!this.lines.has(line)) return Promise.resolve();
@@ -109,7 +108,7 @@ export class UserLoad {
   join(line: LoadedConnection): void {
     this.lines.add(line);
     this.limits.loads.add(this);
-    // Nothing looked at the time while there was no connection.
+    // The time was not tracked while there was no connection.
     this.update();
     if (this.isHeld) line.hold();
   }
@@ -123,12 +122,12 @@ export class UserLoad {
     this.isHeld = false;
   }
 
-  /** Nothing is known of the user any more that would have to be kept. */
+  /** Whether no state of the user has to be kept. */
   get isOver(): boolean {
     return this.lines.size === 0 && this.inHand === 0;
   }
 
-  /** Over the bound of all it is not who comes next that goes, but the largest connection of whoever holds the most. */
+  /** Over the total limit, cuts the largest connection of the user who holds the most, not the newcomer. */
   private shed(): void {
     const { limits } = this;
     while (limits.held > limits.total) {
@@ -148,13 +147,13 @@ export class UserLoad {
     return unread < Math.min(ROOM_BYTES, fairShare(this.limits.user, this.waiting - unread));
   }
 
-  /** Lets one call go on, of the line that has waited the longest since it last had one. */
+  /** Lets one waiting call proceed, of the channel that was served least recently. */
   private makeRoom(): void {
     if (this.makesRoom) return;
     const line = this.waiters.next((waiting) => this.hasRoom(waiting));
     if (line === undefined) return;
     this.makesRoom = true;
-    // What it sends is counted by then.
+    // By then the sent bytes are counted.
     setImmediate(() => {
       this.makesRoom = false;
       this.makeRoom();
@@ -175,7 +174,7 @@ export class UserLoad {
     }
   }
 
-  /** How long it takes until what came too fast is made up for, in ms. */
+  /** Time until the byte rate is back within the limit, ms. */
   private debtMs(): number {
     const tokens = this.tokens + ((this.elapsed() - this.at) / 1000) * BYTES_PER_SECOND;
     return tokens < 0 ? Math.ceil((-tokens / BYTES_PER_SECOND) * 1000) : 0;

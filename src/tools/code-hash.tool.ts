@@ -45,7 +45,7 @@ export class CodeHashTool implements ServerTool {
     private readonly jobs: UserJobs,
   ) {}
 
-  /** Exactly one of the two. */
+  /** Exactly one of the two must be given. */
   faultsOf({ content, docPath }: JsonObject): SchemaFault[] {
     const fault = (name: string, message: string): SchemaFault[] => [
       { path: `/${name}`, code: 'content', message },

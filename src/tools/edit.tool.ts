@@ -69,7 +69,7 @@ interface EditArguments {
   replaceAll?: boolean | null;
 }
 
-/** `edit`: one exact string of a Cloud file for another. */
+/** `edit`: replaces one exact string of a Cloud file. */
 @Injectable()
 export class EditTool implements ServerTool {
   readonly contract = contract;
@@ -94,7 +94,7 @@ export class EditTool implements ServerTool {
     return [{ path: '/newString', code: 'content', message: 'is the same as oldString' }];
   }
 
-  /** Replaces one exact string, or with `replaceAll` every one, in the newest version of a text file. */
+  /** Replaces one exact string, or all with `replaceAll`, in the newest version of a text file. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const wanted = args as unknown as EditArguments;
     const target = readCloudPath(wanted.path);

@@ -51,7 +51,7 @@ Tells what one change of an earlier patch was, and what became of it.
 - The lines are those of the file as it was then. Before you patch again, read the file as it is now.`,
 };
 
-/** `get_patch_change`: what was proposed under a changeId, and what became of it. */
+/** `get_patch_change`: the proposal of a changeId, and its outcome. */
 @Injectable()
 export class GetPatchChangeTool implements ServerTool {
   readonly contract = contract;
@@ -59,7 +59,7 @@ export class GetPatchChangeTool implements ServerTool {
 
   constructor(private readonly patches: PatchesService) {}
 
-  /** Finds a change by its id, whichever session it was proposed in. */
+  /** Finds a change by id in any session. */
   async execute({ changeId }: JsonObject, context: ToolContext): Promise<JsonObject> {
     if (!isUuid(changeId)) throw new DomainError('NOT_FOUND', 'There is no such change in this workspace.');
     return (await this.patches.change(context, changeId.toLowerCase())) as unknown as JsonObject;

@@ -54,7 +54,7 @@ Finds Cloud files by name when you know a part of it.
 - To find text inside files use grep.`,
 };
 
-/** `glob`: Cloud files by name. */
+/** `glob`: finds Cloud files by name. */
 @Injectable()
 export class GlobTool implements ServerTool {
   readonly contract = contract;
@@ -71,7 +71,7 @@ export class GlobTool implements ServerTool {
     return faultsFrom(() => compileGlob(pattern as string, 'pattern'));
   }
 
-  /** Files whose path below the folder fits the pattern, by docPath. */
+  /** Files whose path below the folder matches the pattern, by docPath. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { pattern, path, limit } = args as { pattern: string; path?: string | null; limit?: number | null };
     const folder = await this.files.requireFolder(context.workspaceId, readCloudPath(path ?? '/'));

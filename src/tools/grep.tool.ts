@@ -24,7 +24,7 @@ import type { FoundLines } from './text-search.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
 
 const DEFAULT_LIMIT = 200;
-/** Bytes and files that are searched in one go, about. */
+/** Approximate bytes and files per search batch. */
 const SEARCHED_AT_ONCE = 1024 * 1024;
 const FILES_AT_ONCE = 1_000;
 
@@ -102,7 +102,7 @@ interface GrepArguments {
   limit?: number | null;
 }
 
-/** `grep`: lines of Cloud files that fit a pattern. */
+/** `grep`: finds lines of Cloud files that match a pattern. */
 @Injectable()
 export class GrepTool implements ServerTool {
   readonly contract = contract;
@@ -117,7 +117,7 @@ export class GrepTool implements ServerTool {
     private readonly jobs: UserJobs,
   ) {}
 
-  /** A pattern that takes long to compile is judged where that is done. */
+  /** A pattern that compiles slowly is checked on the worker instead. */
   faultsOf(args: JsonObject): SchemaFault[] {
     const wanted = args as unknown as GrepArguments;
     const expression = expressionOf(wanted);
@@ -127,7 +127,7 @@ export class GrepTool implements ServerTool {
     ];
   }
 
-  /** Patterns are RE2's, so that each line takes linear time; the whole has a time limit. */
+  /** Uses RE2, so each line takes linear time; the whole search has a time limit. */
   execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const wanted = args as unknown as GrepArguments;
     return this.jobs.run(context.userId, () => this.find(wanted, context), 'searches');
@@ -144,7 +144,7 @@ export class GrepTool implements ServerTool {
     return { ...found, isTruncated: found.isTruncated || clock.isUp };
   }
 
-  /** Adds what is found in the files, a slice of time after the other, so that another's work comes between. */
+  /** Searches the files in time slices, so that others get their turn. */
   private async searchIn(
     files: readonly SearchedFile[],
     wanted: GrepArguments,
@@ -177,13 +177,13 @@ export class GrepTool implements ServerTool {
     }
   }
 
-  /** A pattern that was not judged when the call was taken is at fault also where there is nothing to search. */
+  /** A pattern that was not checked at acceptance must fail even if there is nothing to search. */
   private async judge(expression: Expression, { userId }: ToolContext): Promise<void> {
     const nothing = { expression, files: [], from: START, limit: 0, ms: 0 };
     await this.pool.run(userId, SEARCH_LINES, nothing, searchLoad(expression, 0));
   }
 
-  /** The files to search with their bytes, as many at a time as are worked on in one go. */
+  /** The files to search with their bytes, in batches. */
   private async *texts(
     wanted: GrepArguments,
     context: ToolContext,
@@ -206,7 +206,7 @@ export class GrepTool implements ServerTool {
     if (files.length > 0) yield files;
   }
 
-  /** docPaths of the files to search, for as long as there is time. */
+  /** docPaths of the files to search, until the time is up. */
   private async *candidates(
     { path, glob }: GrepArguments,
     context: ToolContext,
@@ -230,7 +230,7 @@ export class GrepTool implements ServerTool {
   }
 }
 
-/** A file to look through. */
+/** A file to search. */
 interface SearchedFile {
   path: string;
   bytes: Buffer;

@@ -31,7 +31,7 @@ Shows what the user has open. An Active File outranks its Cloud copy: plan patch
 - \`isDirty: true\` means that the editor holds changes which are not saved yet.`,
 };
 
-/** `workspace_list_active_files`: what is open in the session's editor. */
+/** `workspace_list_active_files`: the session's Active Files. */
 @Injectable()
 export class ListActiveFilesTool implements ServerTool {
   readonly contract = contract;
@@ -39,7 +39,7 @@ export class ListActiveFilesTool implements ServerTool {
 
   constructor(private readonly sessions: SessionsService) {}
 
-  /** What is open in the session's editor; nothing for a call outside of any session. */
+  /** The session's Active Files; none for a call without a session. */
   async execute(_args: JsonObject, { workspaceId, sessionId }: ToolContext): Promise<JsonObject> {
     const activeFiles = await this.sessions.activeFiles(workspaceId, sessionId);
     return { activeFiles: activeFiles.map((file) => ({ ...file })) };

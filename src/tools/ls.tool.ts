@@ -9,7 +9,7 @@ import type { ListedEntry } from '../storage/ports/files.store.js';
 import { cloudPath, objectSchema, optional, PATH_RULES, TEXT, TIME } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './tool.js';
 
-/** Entries that are written down before it is asked whether others are to have their turn. */
+/** Entries that are rendered before others get their turn. */
 const VIEWED_AT_ONCE = 500;
 
 const contract: ToolContract = {
@@ -52,7 +52,7 @@ Shows what a Cloud folder holds.
 - A path that is a file is an error; a folder that does not exist is NOT_FOUND.`,
 };
 
-/** `ls`: what is in a Cloud folder. */
+/** `ls`: the content of a Cloud folder. */
 @Injectable()
 export class LsTool implements ServerTool {
   readonly contract = contract;
@@ -95,7 +95,7 @@ function sorted(entries: readonly ListedEntry[]): ListedEntry[] {
   return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, entry]) => entry);
 }
 
-/** UTF-16 puts what is beyond the basic plane before U+E000; by code point it comes last. */
+/** UTF-16 sorts supplementary characters before U+E000; by code point they come last. */
 function orderKey(path: string): string {
   return path.replace(/[\ud800-\uffff]/g, (unit) => {
     const code = unit.charCodeAt(0);

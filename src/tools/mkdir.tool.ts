@@ -20,7 +20,7 @@ Makes a Cloud folder. You rarely need it: write makes the folders of a new file 
 - ${PATH_RULES}`,
 };
 
-/** `mkdir`: a Cloud folder. */
+/** `mkdir`: creates a Cloud folder. */
 @Injectable()
 export class MkdirTool implements ServerTool {
   readonly contract = contract;
@@ -33,7 +33,7 @@ export class MkdirTool implements ServerTool {
 
   constructor(private readonly writes: FileWrites) {}
 
-  /** Makes a folder and those above it. */
+  /** Creates a folder and its parents. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
     const origin = toolChange(this, context);
     const { folder, created } = await this.writes.makeFolder(origin, readCloudPath(path as string));

@@ -28,7 +28,7 @@ Gives a Cloud file another path.
 - ${PATH_RULES}`,
 };
 
-/** `mv`: another path for a Cloud file. */
+/** `mv`: moves a Cloud file. */
 @Injectable()
 export class MvTool implements ServerTool {
   readonly contract = contract;

@@ -7,7 +7,7 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import type { FileRecord } from '../storage/ports/files.store.js';
 import { SessionTexts, type TextsOf, whyNot } from './session-texts.js';
 
-/** Whose text of a file counts, and what there is to know of it; its bytes are got when they are asked for. */
+/** The source and metadata of a file's current text; the bytes are read on demand. */
 export interface NewestText {
   kind: 'text';
   path: string;
@@ -19,14 +19,14 @@ export interface NewestText {
   warnings: string[];
 }
 
-/** A file that is open in an editor which does not give its text, and that the Cloud does not have. */
+/** An open file whose editor does not return its text, and which is not in the Cloud. */
 export interface OutOfReach {
   kind: 'out_of_reach';
   active: ActiveFile;
   why: string;
 }
 
-/** Finds the text of a file that counts: the editor's before the disk's before the Cloud's [TOOL-1]. */
+/** Finds the current text of a file: the editor's, else the disk's, else the Cloud's [TOOL-1]. */
 @Injectable()
 export class NewestTexts {
   constructor(
@@ -35,7 +35,7 @@ export class NewestTexts {
     private readonly texts: SessionTexts,
   ) {}
 
-  /** NOT_FOUND where nobody has the file, VALIDATION_ERROR where it is a folder. */
+  /** NOT_FOUND if nobody has the file, VALIDATION_ERROR if it is a folder. */
   async find(whose: TextsOf, target: CloudPath, field: string): Promise<NewestText | OutOfReach> {
     const { docPath } = target;
     const active = await this.activeFile(whose, docPath);
@@ -55,7 +55,7 @@ export class NewestTexts {
     };
   }
 
-  /** The file as the session has it open; null where it has not. */
+  /** The session's Active file; null if it is not open. */
   async activeFile({ workspaceId, sessionId }: TextsOf, docPath: string): Promise<ActiveFile | null> {
     const active = await this.sessions.activeFiles(workspaceId, sessionId);
     return active.find((file) => file.docPath === docPath) ?? null;

@@ -88,7 +88,7 @@ interface ReadFileArguments extends ExcerptOptions {
   docPath: string;
 }
 
-/** `workspace_read_file`: the text of a file that counts, with what a patch needs to know of it [TOOL-1]. */
+/** `workspace_read_file`: the current text of a file, with what a patch needs [TOOL-1]. */
 @Injectable()
 export class ReadFileTool implements ServerTool {
   readonly contract = contract;
@@ -101,7 +101,7 @@ export class ReadFileTool implements ServerTool {
     private readonly jobs: UserJobs,
   ) {}
 
-  /** The newest text within reach; of an open file that is nowhere to be had, only the sha256. */
+  /** The newest text within reach; for an unreachable open file only its sha256. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { docPath: given, ...options } = args as unknown as ReadFileArguments;
     const target = readCloudPath(given, 'docPath');

@@ -35,7 +35,7 @@ Gives a Cloud file back as it was written.
 - Bytes that are no UTF-8 text cannot be read this way.`,
 };
 
-/** `read`: the newest version of a Cloud file, in the shape in which it was written. */
+/** `read`: the newest version of a Cloud file, in its written form. */
 @Injectable()
 export class ReadTool implements ServerTool {
   readonly contract = contract;
@@ -47,7 +47,7 @@ export class ReadTool implements ServerTool {
     private readonly newest: NewestTexts,
   ) {}
 
-  /** The newest version of a file, in the shape in which it was written. */
+  /** The newest version of a file, in its written form. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { workspaceId } = context;
     const file = await this.files.requireFile(workspaceId, readCloudPath(path as string));

@@ -15,7 +15,7 @@ const times = (count: number, make: (index: number) => Json): Json[] =>
 const request = new SchemaCheck(writePatch.requestSchema);
 const response = new SchemaCheck(writePatch.responseSchema);
 
-/** A result as large as a body may hold values. */
+/** A result that is as large as a body allows. */
 const resultOf = (files: Json[], success: boolean): Json => ({
   ...{ success, batchId: 'b', batchKey: null, batchLabel: null, files },
 });

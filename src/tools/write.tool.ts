@@ -33,7 +33,7 @@ Stores a complete file among the workspace's Cloud files. It does not touch the 
 - Missing folders are made. A path that is a folder is an error, a path below a file a CONFLICT.`,
 };
 
-/** `write`: a whole Cloud file, new or as a new version. */
+/** `write`: stores a whole Cloud file. */
 @Injectable()
 export class WriteTool implements ServerTool {
   readonly contract = contract;
@@ -46,7 +46,7 @@ export class WriteTool implements ServerTool {
 
   constructor(private readonly writes: FileWrites) {}
 
-  /** What would not come back as it went in is refused, never changed. */
+  /** Content that storage would alter is refused. */
   faultsOf(args: JsonObject): SchemaFault[] {
     const fault = contentFault(args, 'content');
     return fault === null ? [] : [{ path: '/content', code: 'content', message: fault }];

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { Access } from '../common/access.js';
 import { AccessGuard } from './access.guard.js';
 
-/** Handlers of routes and relay events, each by its rule. */
+/** Handlers of routes and relay events, named after their rule. */
 class Handlers {
   undeclared(): void {}
 

@@ -7,7 +7,7 @@ import { CatalogService } from './catalog.service.js';
 
 const present: ToolDefinition = { contract: createFile, order: 1 };
 
-/** A catalog of the clients' tools, over contracts that are stored already. */
+/** A catalog of the client tools over stored contracts. */
 async function aCatalog(...earlier: ToolContract[]) {
   const stored = new Map(earlier.map((contract) => [digestOf(contract), contract]));
   const asked: string[] = [];
@@ -50,7 +50,7 @@ describe('the catalog', () => {
         [],
         1,
       ]);
-      // What else is known of the tool is not part of its contract.
+      // Other properties of the tool are not part of its contract.
       expect(tool!.definition).toBe(present);
       expect(await catalog.toolOf({ contractDigest })).toBe(tool);
       expect(asked).toEqual([contractDigest]);

@@ -1,7 +1,7 @@
 import { writePatch } from '@patchbay/protocol';
 import { geminiSchema } from './gemini-schema.js';
 
-/** Every keyword that stands where a schema does. */
+/** All keywords in schema positions. */
 function keywordsOf(schema: unknown, found = new Set<string>()): Set<string> {
   for (const [key, value] of Object.entries(schema as object)) {
     found.add(key);

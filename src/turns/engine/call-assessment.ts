@@ -14,18 +14,18 @@ import { argumentError, parsedWarnings, readArguments, unreadable } from '../int
 import { shownName } from '../intake/shown-name.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
 
-/** A call's tool, and what its arguments turned out to be. */
+/** A call's tool, and the result of checking its arguments. */
 export interface Assessment extends Omit<PreparedCall, 'parsed'> {
   tool: Tool | null;
   warnings: ToolCallError[];
 }
 
-/** Holds a posted call against its tool's contract, and against what the server knows. */
+/** Checks a posted call against its tool's contract and the server's state. */
 @Injectable()
 export class CallAssessment {
   constructor(private readonly builtIn: BuiltInTools) {}
 
-  /** @param count of the JSON texts that are parsed for the turn */
+  /** @param count counts the JSON texts of the turn */
   async assess(
     call: PostedCall,
     toolset: Toolset,
@@ -45,7 +45,7 @@ export class CallAssessment {
     return { tool, ...prepared, warnings: parsedWarnings(name, parsed) };
   }
 
-  /** A tool of ours that the session has not chosen is unknown to it; the trail still says where such a call points. */
+  /** A tool outside the session's choice is unknown to it; the audit trail still records the places of such a call. */
   private ofUnknownTool(call: PostedCall, toolset: Toolset): PreparedCall {
     const subject = subjectOf(this.builtIn.find(call.name), call.arguments);
     return failed(call, unknownTool(call.name, toolset), subject);
@@ -56,7 +56,7 @@ function failed({ arguments: args }: PostedCall, error: ToolCallError, subject: 
   return { args, parsed: [], error, batch: null, roots: [], subject };
 }
 
-/** What a tool's arguments are held against unless it prepares its calls itself. */
+/** The default preparation of a call. */
 function prepare(tool: Tool, call: PostedCall, origin: PatchOrigin, count: JsonCount): PreparedCall {
   const { name, arguments: given, checked } = call;
   const { args, faults, parsed } = checked
@@ -69,7 +69,7 @@ function prepare(tool: Tool, call: PostedCall, origin: PatchOrigin, count: JsonC
   return { args, parsed, error, batch: null, roots, subject: { ...tool.subjectOf(args), ...place } };
 }
 
-/** A path on the user's machine may leave out the name of its folder where there is one alone. */
+/** A path on the user's machine may omit the folder name if there is only one folder. */
 function placeOf([path, ...others]: readonly string[], { sole }: UserFolders): { docPath?: string } {
   if (path === undefined || others.length > 0 || sole === null) return {};
   return { docPath: `${sole}/${auditPath(path)}` };

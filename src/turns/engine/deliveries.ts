@@ -20,19 +20,19 @@ import {
 } from '../../clients/connected-clients.js';
 import { clientKey } from './dispatcher.js';
 
-/** A call that is due, with what it takes to send it. */
+/** A due call, with what is needed to send it. */
 interface Delivery {
   effect: TurnEffect & { type: 'deliver' };
   turn: Turn;
   client: ConnectedClient;
-  /** At hand where the turn was just accepted here: saves reading them back. */
+  /** Kept only right after acceptance here, to avoid reading them back. */
   callArguments: readonly Json[] | null;
 }
 
-/** Does for the clients of this node what a changed turn asks for: sends them calls, and tells them to stop. */
+/** Applies a changed turn to the clients of this node: sends calls and stops them. */
 @Injectable()
 export class Deliveries {
-  /** The last delivery on its way to each client. */
+  /** The last pending delivery of each client. */
   private readonly tails = new WeakMap<ConnectedClient, Promise<void>>();
 
   constructor(
@@ -48,7 +48,7 @@ export class Deliveries {
     clients.left$.subscribe((client) => void this.clientLeft(client));
   }
 
-  /** Starts the grace of the calls that a client took with it unacknowledged. */
+  /** Starts the grace period of the unacknowledged calls of a client that left. */
   private async clientLeft(client: ClientKey): Promise<void> {
     const { workspaceId, userId, clientId } = client;
     await this.persist(client, 'The grace of a client that left could not begin', async () => {
@@ -59,7 +59,7 @@ export class Deliveries {
 
   /** The same for one turn. */
   private async startGrace(turn: Turn, clientId: string): Promise<void> {
-    // A client that is back already sorts its calls out by its resume.
+    // A client that is back reconciles its calls by its resume.
     if (this.clients.find(clientKey(turn, clientId))) return;
     if (!turn.calls.some((call) => call.clientId === clientId && call.status === 'forwarded')) return;
     await this.turns.submit(turn, { type: 'client_left', clientId, graceMs: this.config.graceMs });
@@ -71,12 +71,12 @@ export class Deliveries {
       const client = this.clients.find(clientKey(turn, effect.clientId));
       if (effect.type === 'stop') client?.line.stop({ callId: effect.callId, reason: effect.reason });
       else if (client) this.enqueue({ effect, turn, client, callArguments });
-      // It has left since it was chosen. Where another node chose it, that one does the same.
+      // It left after it was chosen. If another node chose it, that node handles it.
       else if (own) void this.clientLeft(clientKey(turn, effect.clientId));
     }
   }
 
-  /** Calls go out to a client in the order of their claims, however long each takes to be put together. */
+  /** Sends a client's calls in claim order, however long each takes to prepare. */
   private enqueue(delivery: Delivery): void {
     const { client } = delivery;
     const before = this.tails.get(client) ?? Promise.resolve();
@@ -88,7 +88,7 @@ export class Deliveries {
     this.tails.set(client, settled);
   }
 
-  /** Sends the call, unless things have changed; what becomes of it is taken care of apart. */
+  /** Sends the call if it is still due; the outcome is handled separately. */
   private async emit(delivery: Delivery, call: ToolCallDelivery): Promise<void> {
     await delivery.client.resumed;
     if (!this.isStillDue(delivery)) return;
@@ -97,7 +97,7 @@ export class Deliveries {
   }
 
   private async settle({ effect, turn, client }: Delivery, outcome: DeliveryOutcome): Promise<void> {
-    // A client that does not answer has left, whatever its socket says.
+    // A client that does not acknowledge has left, even if its socket is open.
     if (outcome.kind === 'lost') return client.line.close();
     const { callId, clientId, attempt } = effect;
     const input: TurnInput =
@@ -109,7 +109,7 @@ export class Deliveries {
     });
   }
 
-  /** The call could not be put together: it goes back, as if its client had refused it, and is tried again. */
+  /** The call could not be prepared: it is released as if its client had refused it, and retried. */
   private async giveBack({ effect, turn }: Delivery, error: unknown): Promise<void> {
     const { callId, clientId, attempt } = effect;
     this.logger.error({ err: error, callId }, 'A call could not be sent; it is tried again');
@@ -124,7 +124,7 @@ export class Deliveries {
     await persist(work, this.lifecycle.stopping, tell).catch(tell);
   }
 
-  /** Whatever happened to the call since its claim was committed, such as a cancel in the same write. */
+  /** Whether the claim still holds; the same write may contain a cancel. */
   private isStillDue({ effect: { callId, clientId, attempt } }: Delivery): boolean {
     const call = callOf(this.turns.ofCall(callId), callId);
     return call?.status === 'forwarded' && call.clientId === clientId && call.attempt === attempt;

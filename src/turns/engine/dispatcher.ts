@@ -12,17 +12,15 @@ import { type ClientKey, ConnectedClients, type ClientWish } from '../../clients
 import { PendingCalls } from './pending-calls.js';
 import { SessionClients } from './session-clients.js';
 
-/** How long a claim waits that the store did not take, in ms. */
+/** Delay before a failed claim is retried, ms. */
 const RETRY_MS = 1_000;
 
-/**
- * Gives pending calls to the clients of this node: first in, first out for each user, never more than a client's window.
- */
+/** Assigns pending calls to the clients of this node: FIFO per user, within each client's window. */
 @Injectable()
 export class Dispatcher {
   private readonly pending = new PendingCalls();
   private readonly sessionClients = new SessionClients();
-  /** Sessions of which the store is asked: their calls wait for that. */
+  /** Sessions that are being read from the store; their calls wait. */
   private readonly recalling = new Set<string>();
   private draining = false;
 
@@ -45,25 +43,25 @@ export class Dispatcher {
     });
   }
 
-  /** No call is claimed any more: this node is stopping. */
+  /** Stops claiming, since this node is stopping. */
   drain(): void {
     this.draining = true;
   }
 
-  /** The claim of a call for the client that it can go to at once, with a place in its window taken; null: it waits. */
+  /** Claims a call for an available client and reserves a slot; null: it waits. */
   reserve(turn: Turn, call: Call): (TurnInput & { type: 'claim' }) | null {
     if (this.draining) return null;
     const client = this.clients.choose(this.wishOf(turn, call));
     if (!client) return null;
     client.hold(call.callId);
     const { clientId } = client.key;
-    // Right away, so that the next calls of the session go to the same editor or wait for it.
+    // Immediately, so that the session's next calls go to the same editor or wait for it.
     const folder = this.sessionClients.reserve(turn, call.callId, client, this.clock.now());
     const ackWithinMs = this.config.acknowledgeMs + this.config.graceMs;
     return { type: 'claim', callId: call.callId, clientId, folder, ackWithinMs };
   }
 
-  /** Gives back a place that was reserved, for a claim that came to nothing. */
+  /** Releases the slot of a claim that failed. */
   release(turn: Turn, callId: string, clientId: string): void {
     this.sessionClients.giveBack(turn, callId);
     this.clients.free(clientKey(turn, clientId), callId);
@@ -84,10 +82,7 @@ export class Dispatcher {
     this.dispatch(after);
   }
 
-  /**
-   * A turn that was accepted elsewhere, or before a restart, does not know what its session has done since: another turn
-   * of it does.
-   */
+  /** A turn accepted elsewhere or before a restart does not know its session's later use, so the store is asked. */
   private async recall(turn: Turn): Promise<void> {
     const { workspaceId, sessionId } = turn;
     if (turn.status !== 'open' || this.sessionClients.folderOf(turn) !== null) return;
@@ -108,13 +103,13 @@ export class Dispatcher {
     }
   }
 
-  /** Whoever claimed the call, it has its place in the window of the client, if that is here. */
+  /** Occupies a slot of the client if it is connected here, whoever claimed the call. */
   private take(turn: Turn, callId: string, clientId: string): void {
     this.clients.find(clientKey(turn, clientId))?.hold(callId);
     this.sessionClients.used(turn, clientId, this.clock.now());
   }
 
-  /** Calls that want the same are asked about once: where the first of them can't go, none can. */
+  /** Calls with equal requirements are checked once: if the first cannot be sent, none can. */
   private dispatch(user: Membership): void {
     const groups = this.pending.groupsOf(user);
     const shut = new Set<string>();
@@ -122,7 +117,7 @@ export class Dispatcher {
       if (!this.hasRoom(user)) return;
       const group = groups[at]!;
       const { turn } = group.known;
-      // First in, first out: those behind it wait as well, for a read.
+      // FIFO: calls behind it wait for the read as well.
       if (this.recalling.has(turn.sessionId)) return;
       const now = this.clock.now();
       const call = group.waiting.find(({ retryAt }) => (retryAt ?? 0) <= now);
@@ -131,7 +126,7 @@ export class Dispatcher {
         wish && [group.wants, wish.folder, wish.boundClientId, wish.preferredClientId].join('\n');
       const claim = call && !shut.has(wanted!) ? this.reserve(turn, call) : null;
       if (call && claim) {
-        // Its group stands further behind then, or is gone.
+        // Claiming moves or removes the group.
         this.pending.claim(group, call);
         void this.claim(turn, call, claim);
       } else {
@@ -158,7 +153,7 @@ export class Dispatcher {
     }
   }
 
-  /** Nobody is told of the place that is free again: what has just failed for one call would fail for the next. */
+  /** Does not announce the free slot: the failure would repeat for the next call. */
   private retry(turn: Turn, callId: string, clientId: string): void {
     this.sessionClients.giveBack(turn, callId);
     this.clients.find(clientKey(turn, clientId))?.free(callId);

@@ -42,7 +42,7 @@ describe('RemovedMembers', () => {
     expect(error).toHaveBeenCalledTimes(2);
   });
 
-  /** The turns that are cancelled of those that a removed member has open. */
+  /** The cancelled turns among the open turns of a removed member. */
   async function cancelledOf(open: readonly OpenTurnName[], role: Role | null): Promise<string[]> {
     const cancelled: string[] = [];
     const workspaces = {

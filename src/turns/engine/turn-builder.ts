@@ -23,44 +23,44 @@ import { jsonBytes, withoutDetails } from '../state/result-budget.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { purposeOf, statusOf as turnStatusOf, turnEnd, type TurnEvent } from '../state/turn-draft.js';
 
-/** So many calls of a small turn stand in no line behind the long work of others. */
+/** Turns with at most this many calls skip the queue of long work. */
 const FEW_CALLS = 8;
 
-/** What a turn is for, where that is more than its calls. */
+/** Purpose of a turn beyond its calls. */
 export interface TurnPurpose {
-  /** The batch that the turn's patch undoes. */
+  /** The batch that the turn's patch reverts. */
   revertOf: string | null;
-  /** It is one call for its own sake, by `POST …/tools`. */
+  /** A single call by `POST …/tools`. */
   isDirect: boolean;
 }
 
-/** What a turn is built with beside its request. */
+/** What a turn is built from besides its request. */
 export interface TurnOrigin extends TurnPurpose {
   turnId: string;
-  /** What the session has used before it. */
+  /** The session's use before it. */
   use: SessionUse;
 }
 
-/** A turn as it is accepted: sound calls pending or executing, the others failed at once, with the events that say so. */
+/** An accepted turn: valid calls pending or executing, others failed, with the events to record. */
 export interface AcceptedTurn {
   turn: Turn;
   callArguments: Json[];
-  /** Patch batches that its calls refer to, to be stored first. */
+  /** Patch batches of its calls, to be stored first. */
   batches: PatchBatchRecord[];
   events: TurnEvent[];
-  /** Of calls that failed at once: what their errors say beside the message. */
+  /** Error details of calls that failed at once. */
   results: CallResult[];
 }
 
-/** What a call's place in its workspace and its turn means for it. */
+/** Effects of a call's position in workspace and turn. */
 interface Place {
-  /** The workspace wants to be asked. */
+  /** The workspace requires approval. */
   needsApproval: boolean;
   /** A server call before it waits for a person. */
   held: boolean;
 }
 
-/** Makes a turn of a request; a call that is at fault fails alone [TURN-2]. */
+/** Builds a turn from a request; an invalid call fails alone [TURN-2]. */
 @Injectable()
 export class TurnBuilder {
   constructor(
@@ -73,7 +73,6 @@ export class TurnBuilder {
     private readonly clock: Clock,
   ) {}
 
-  /** The turn of a request. A call that is at fault fails alone. */
   async build(
     session: SessionRecord,
     { calls: posted, clocks, requestHash, chars }: CheckedRequest,
@@ -133,7 +132,7 @@ export class TurnBuilder {
     };
   }
 
-  /** The details of errors are stored like results, and within the same budget. */
+  /** Error details are stored like results and count against the same budget. */
   private async withDetailsApart(calls: readonly Call[]) {
     const { maxResultBytes, maxTurnResultBytes } = this.config;
     let room = maxTurnResultBytes;
@@ -152,7 +151,7 @@ export class TurnBuilder {
     return { kept, results, room };
   }
 
-  /** Asked for only where a call may name one, or change what lies in one. */
+  /** Read only if a call may name a folder or change its content. */
   private async foldersOf(
     { workspaceId, userId }: SessionRecord,
     calls: readonly PostedCall[],
@@ -162,7 +161,7 @@ export class TurnBuilder {
     return matter ? this.roots.foldersOf({ workspaceId, userId }) : new UserFolders([], [], 0);
   }
 
-  /** The tools among these of whose calls the workspace wants to be asked [APPROVAL-1]. */
+  /** The tools among these whose calls need approval in this workspace [APPROVAL-1]. */
   private async approvalsFor(
     workspaceId: string,
     posted: readonly PostedCall[],
@@ -221,7 +220,7 @@ function statusOf(
   return held ? 'accepted' : 'executing';
 }
 
-/** What is recorded with a new turn; of one whose calls have all failed its end, too. */
+/** The events of a new turn, including its end if all calls failed. */
 function insertion(turn: Turn): TurnEvent[] {
   const fields = { callCount: turn.calls.length, ...purposeOf(turn) };
   const accepted: TurnEvent = { step: 'Turn.Accepted', call: null, clientId: null, fields };

@@ -34,7 +34,7 @@ const report = (given: Report, clientId = HOLDER): TurnInput => ({
 });
 const lease = { owner: 'node', until: NOW + 1_000 };
 
-/** A server call that a person is asked about, in a status of an ordinary life. */
+/** A server call that needs approval, in a regular status. */
 function asked(status: CallStatus, change: Partial<Call> = {}): Call {
   const isAllowed = ['accepted', 'executing', 'succeeded', 'failed'].includes(status);
   const approved = { digest: 'digest-1', summary: { approval: { decision: 'allow' } } };
@@ -53,7 +53,7 @@ const STATUSES = [
   'cancelled',
 ] as const;
 
-/** What each status makes of an input, in the order of STATUSES. */
+/** The effect of an input on each status, in the order of STATUSES. */
 const row = (name: string, input: TurnInput, ...outcomes: string[]) => ({ name, input, outcomes });
 const TABLE = [
   row(

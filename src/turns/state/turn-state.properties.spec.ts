@@ -37,7 +37,7 @@ describe('whatever happens to a turn', () => {
       for (const [was, is] of pairs(moment)) {
         const events = moment.events.filter(({ call }) => call.callId === was.callId);
         const replayed = events.map(statusAfter).filter((status) => status !== undefined);
-        // Where nothing holds up what was allowed, it is begun in the same write.
+        // An allowed call that nothing blocks starts in the same write.
         const begun = replayed[0] === 'accepted' && is.status === 'executing' ? ['accepted'] : [];
         expect(replayed).toEqual(was.status === is.status ? [] : [...begun, is.status]);
       }
@@ -70,7 +70,9 @@ describe('whatever happens to a turn', () => {
       const { step: name, fields } = ofTurn[0]!;
       expect(name).toBe(turn.status === 'cancelled' ? 'Turn.Cancelled' : 'Turn.Completed');
       const outcomes = fields.outcomes as { [status: string]: number };
-      const counted = Object.entries(outcomes).flatMap(([status, count]) => Array<string>(count).fill(status));
+      const counted = Object.entries(outcomes).flatMap(([status, count]) =>
+        Array<string>(count).fill(status),
+      );
       expect(counted.sort()).toEqual(turn.calls.map(({ status }) => status).sort());
     });
   });
