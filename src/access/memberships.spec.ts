@@ -8,14 +8,14 @@ const REFUSED = { code: 'FORBIDDEN' };
 
 describe('memberships', () => {
   let role: Role | null;
-  let asked: number;
+  let reads: number;
   let now: number;
   let bus: InProcessBus;
   let memberships: Memberships;
   beforeEach(() => {
-    [role, asked, now, bus] = ['member', 0, 0, new InProcessBus()];
+    [role, reads, now, bus] = ['member', 0, 0, new InProcessBus()];
     const roleOf = (): Promise<Role | null> => {
-      asked += 1;
+      reads += 1;
       return Promise.resolve(role);
     };
     memberships = new Memberships({ roleOf } as unknown as WorkspaceStore, { elapsed: () => now }, bus);
@@ -26,10 +26,10 @@ describe('memberships', () => {
     role = null;
     now = 3_999;
     expect(await memberships.require(BEN)).toBe('member');
-    expect(asked).toBe(1);
+    expect(reads).toBe(1);
     now = 4_000;
     await expect(memberships.require(BEN)).rejects.toMatchObject(REFUSED);
-    expect(asked).toBe(2);
+    expect(reads).toBe(2);
   });
 
   it('are asked for again whenever something else begins', async () => {

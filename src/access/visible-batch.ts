@@ -55,10 +55,9 @@ function appliedOf(file: FilePatchView, edited: FilePatch | null): FilePatchView
     originalSha256: isApplied ? (edited ?? file).originalSha256 : null,
     outcome: outcome && fileOutcome(outcome, isApplied),
     changes: file.changes.map((change, at): ChangeView => {
-      const became = change.outcome && statusOf(change.outcome);
-      if (isApplied && became?.status === 'applied')
-        return { ...change, ...edited?.changes[at], outcome: became };
-      return { changeId: change.changeId!, operation: null, outcome: became };
+      const outcome = change.outcome && statusOf(change.outcome);
+      if (isApplied && outcome?.status === 'applied') return { ...change, ...edited?.changes[at], outcome };
+      return { changeId: change.changeId!, operation: null, outcome };
     }),
   };
 }

@@ -6,7 +6,7 @@ describe('the error of a call', () => {
     ...{ status: 'failed' as CallStatus, location: 'client' as const, reportDigest: null, batchId: null },
     ...{ error: { code, message: 'as it was said' }, ...change },
   });
-  const saidTo = (viewer: Viewer, ...of: Parameters<typeof call>) =>
+  const visibleTo = (viewer: Viewer, ...of: Parameters<typeof call>) =>
     errorFor(viewer, call(...of))?.message === 'as it was said';
   const server = { location: 'server' as const };
 
@@ -21,16 +21,13 @@ describe('the error of a call', () => {
     ['is a cancel', 'CANCELLED', { status: 'cancelled' as const, batchId: 'b' }, true],
     ['is a clock', 'EXECUTION_TIMEOUT', { status: 'timed_out' as const, batchId: 'b' }, true],
     ['is a denial', 'DENIED', { status: 'denied' as const, batchId: 'b', reportDigest: 'd' }, true],
-  ])(
-    'that %s has its code for an owner, and its message only where it is ours',
-    (_, code, change, isOurs) => {
-      expect(errorFor('owner', call(code, change))!.code).toBe(code);
-      expect(['user', 'owner', 'member'].map((viewer) => saidTo(viewer as Viewer, code, change))).toEqual([
-        ...[true, isOurs, false],
-      ]);
-      expect(errorFor('member', call(code, change))).toBeNull();
-    },
-  );
+  ])('that %s has its code for an owner, and its message only where it is ours', (_, code, change, isOwn) => {
+    expect(errorFor('owner', call(code, change))!.code).toBe(code);
+    expect(['user', 'owner', 'member'].map((viewer) => visibleTo(viewer as Viewer, code, change))).toEqual([
+      ...[true, isOwn, false],
+    ]);
+    expect(errorFor('member', call(code, change))).toBeNull();
+  });
 });
 
 describe('an event of the trail', () => {

@@ -24,14 +24,17 @@ export function errorFor(viewer: Viewer, call: EndedCall): ToolCallError | null 
   const { error } = call;
   if (error === null || viewer === 'user') return error;
   if (viewer === 'member') return null;
-  return { code: error.code, message: isOurs(call, error) ? error.message : meaningOf(error.code) };
+  return {
+    code: error.code,
+    message: isOwn(call, error) ? error.message : genericMessage(error.code),
+  };
 }
 
 /**
  * Whether the message contains nothing from a client or a disk. Faults of a batch quote the text it was checked
  * against, which may be an open buffer.
  */
-function isOurs({ status, location, reportDigest, batchId }: EndedCall, { code }: ToolCallError): boolean {
+function isOwn({ status, location, reportDigest, batchId }: EndedCall, { code }: ToolCallError): boolean {
   // The message of a denial contains the note of the decision.
   if (status !== 'failed') return true;
   // A tool-specific code comes from a failure that the tool reported in its result.
@@ -39,10 +42,10 @@ function isOurs({ status, location, reportDigest, batchId }: EndedCall, { code }
   return reportDigest === null && batchId === null;
 }
 
-const UNSAID = 'The call failed. Only its user can see more than the code.';
+const HIDDEN_MESSAGE = 'The call failed. Only its user can see more than the code.';
 
-function meaningOf(code: string): string {
-  return (CALL_ERRORS as Record<string, string>)[code] ?? UNSAID;
+function genericMessage(code: string): string {
+  return (CALL_ERRORS as Record<string, string>)[code] ?? HIDDEN_MESSAGE;
 }
 
 /** Whether the event contains words of a person or client, which some members may not see. */

@@ -65,14 +65,14 @@ export class RevertsService {
   /**
    * Posts a turn with the inverse of the applied changes. CONFLICT if nothing was applied. STALE, naming every changed
    * file, unless `allowPartial` is set; then each such file gives a warning.
-   * @param sending the response that the answer is sent with
+   * @param response the response that the answer is sent with
    */
   async revert(
     workspaceId: string,
     batchId: string,
     userId: string,
     { sessionId, allowPartial, waitMs }: RevertDto,
-    sending: ResponseHandle,
+    response: ResponseHandle,
   ): Promise<InvokeResult<TurnResult>> {
     const known = await this.patches.require({ workspaceId, userId }, batchId);
     const applied = appliedFiles(known);
@@ -87,9 +87,9 @@ export class RevertsService {
     const request = { toolCalls, ...(waitMs !== undefined && { waitMs }) };
     const turn = await this.turns.accept(workspaceId, sessionId, userId, request, {
       revertOf: batchId,
-      onStored: () => releaseBody(sending),
+      onStored: () => releaseBody(response),
     });
-    const answer = await this.answers.of(turn, sending);
+    const answer = await this.answers.of(turn, response);
     return { ...answer, warnings: [...warningsOf(leftOut), ...answer.warnings] };
   }
 

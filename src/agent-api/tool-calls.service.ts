@@ -41,13 +41,13 @@ export class ToolCallsService {
 
   /**
    * Checks the session, then the tool, then the arguments, and throws the first fault.
-   * @param sending the response that the answer is sent with
+   * @param response the response that the answer is sent with
    */
   async call(
     workspaceId: string,
     userId: string,
     request: ToolCallDto,
-    sending: ResponseHandle,
+    response: ResponseHandle,
   ): Promise<OpenOrEnded> {
     const { sessionId } = request;
     const session =
@@ -59,9 +59,9 @@ export class ToolCallsService {
     const { executionLocation } = tool.contract;
     const turn = await this.turns.accept(workspaceId, session.id, userId, turnOf(tool.contract, request), {
       isDirect: true,
-      onStored: () => releaseBody(sending),
+      onStored: () => releaseBody(response),
     });
-    const { result: envelope } = await this.answers.of(turn, sending);
+    const { result: envelope } = await this.answers.of(turn, response);
     const [ended] = envelope.toolResults;
     if (ended) return { ...answerOf(ended, executionLocation), open: false };
     const error = 'The call has not ended yet; follow the turn in result.';

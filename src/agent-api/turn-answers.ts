@@ -34,18 +34,18 @@ export class TurnAnswers {
    * The turn with the arguments and results of its calls, for its user. RATE_LIMITED if too many bytes of answers are
    * already in flight.
    */
-  async of(turn: Turn, sending: ResponseHandle): Promise<InvokeResult<TurnResult>> {
-    this.take(turn, sending);
+  async of(turn: Turn, response: ResponseHandle): Promise<InvokeResult<TurnResult>> {
+    this.reserveBytes(turn, response);
     return this.answer(turn, 'neutral', valueOf);
   }
 
   /** The same as JSON, with the same limit. */
   async textOf(
     turn: Turn,
-    sending: ResponseHandle,
+    response: ResponseHandle,
     format: ResultFormat = 'neutral',
   ): Promise<TurnAnswerText> {
-    this.take(turn, sending);
+    this.reserveBytes(turn, response);
     // An answer depends only on the turn's version and on data that never changes.
     return this.texts.of(`${turnKey(turn)} ${turn.version} ${format}`, async () =>
       // A provider format repeats results as text; otherwise large values are sent as stored.
@@ -54,18 +54,18 @@ export class TurnAnswers {
   }
 
   /** The turn for a user who may cancel it, without results if the turn belongs to somebody else [MEMBER-4]. */
-  async textFor(userId: string, turn: Turn, sending: ResponseHandle): Promise<TurnAnswerText> {
+  async textFor(userId: string, turn: Turn, response: ResponseHandle): Promise<TurnAnswerText> {
     const viewer = await this.viewers.of({ workspaceId: turn.workspaceId, userId }, turn.userId);
-    if (viewer === 'user') return this.textOf(turn, sending);
-    this.answersInFlight.take({ ...turn, userId }, argumentChars(turn), sending);
+    if (viewer === 'user') return this.textOf(turn, response);
+    this.answersInFlight.take({ ...turn, userId }, argumentChars(turn), response);
     const callArguments =
       seesArguments(viewer) && hasOpenCalls(turn) ? await this.store.argumentsOf(turn) : [];
     return textOf(answerFor(viewer, turn, callArguments.map(asStored)));
   }
 
-  private take(turn: Turn, sending: ResponseHandle): void {
+  private reserveBytes(turn: Turn, response: ResponseHandle): void {
     const results = Math.max(0, this.config.maxTurnResultBytes - turn.resultBudget);
-    this.answersInFlight.take(turn, results + argumentChars(turn), sending);
+    this.answersInFlight.take(turn, results + argumentChars(turn), response);
   }
 
   /** @param read reads a stored value for the answer */

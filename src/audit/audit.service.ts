@@ -49,10 +49,10 @@ export class AuditService {
 
   private async search(
     workspaceId: string,
-    { limit, cursor, order = 'asc', ...asked }: AuditQueryDto,
+    { limit, cursor, order = 'asc', ...filters }: AuditQueryDto,
   ): Promise<AuditPage> {
-    const { from, to, sessionId, userId, callId, batchId, path, ...rest } = asked;
-    const { event, errorCode } = asked;
+    const { from, to, sessionId, userId, callId, batchId, path, ...rest } = filters;
+    const { event, errorCode } = filters;
     if (event !== undefined) requireEvent(event);
     const filter: AuditFilter = {
       ...rest,

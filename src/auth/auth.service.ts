@@ -43,7 +43,7 @@ export class AuthService {
     const isFirst = this.config.registration === 'first';
     if (!(await (isFirst ? this.users.insertFirst(user) : this.users.insert(user))))
       throw isFirst ? closedToOthers() : taken();
-    this.failedLogins.came(normalized, address);
+    this.failedLogins.recordOwner(normalized, address);
     return this.credentials(user, await this.logins.begin(user.id));
   }
 
@@ -75,7 +75,7 @@ export class AuthService {
     const next = await this.logins.rotate(refreshToken);
     const user = await this.users.byId(next.userId);
     if (user === null) throw new DomainError('INVALID_TOKEN', 'The refresh token is not valid');
-    this.failedLogins.came(user.email, address);
+    this.failedLogins.recordOwner(user.email, address);
     return this.credentials(user, next);
   }
 

@@ -53,7 +53,7 @@ describe('failed logins', () => {
   });
 
   /** Enough wrong passwords that every further login from the address has to queue. */
-  const crowd = (address: string, count = 100): Promise<unknown> =>
+  const fail = (address: string, count = 100): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, (_, n) => attempt(false, address, `${address} ${n}@b.com`)));
   /** Runs parallel guesses from these addresses, each for another account, and returns the settled ones. */
   async function guessesAtOnce(count: number, address: () => string): Promise<(string | number)[]> {
@@ -66,7 +66,7 @@ describe('failed logins', () => {
 
   it('for many accounts slow down the address, where who has the right one gets in [REQ-23]', async () => {
     const shared = anAddress();
-    await crowd(shared);
+    await fail(shared);
     expect(await guessesAtOnce(3, () => shared)).toEqual(['wrong']);
     expect(await attempt(true, shared)).toBe('found');
     expect(await guessesAtOnce(1, () => shared)).toEqual([2]);
@@ -74,8 +74,8 @@ describe('failed logins', () => {
 
   it('let 30 wait in the line of an address, and whoever was there before waits for nobody [REQ-23]', async () => {
     const shared = anAddress();
-    logins.came(EMAIL, shared);
-    await crowd(shared);
+    logins.recordOwner(EMAIL, shared);
+    await fail(shared);
     expect(await guessesAtOnce(40, () => shared)).toEqual([...Array<number>(9).fill(30), 'wrong']);
     expect(await attempt(true, shared, 'new@b.com')).toBe(30);
     expect(await attempt(true, shared)).toBe('found');
@@ -85,7 +85,7 @@ describe('failed logins', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
       const shared = anAddress();
-      await crowd(shared);
+      await fail(shared);
       await guessesAtOnce(30, () => shared);
       const twice = [attempt(true, shared, 'two@b.com'), attempt(true, shared, 'two@b.com')];
       expect(await twice[1]).toBe(1);
@@ -103,7 +103,7 @@ describe('failed logins', () => {
     const ofAccount = [];
     for (let tried = 0; tried < 6; tried += 1) ofAccount.push(...(await attempts(10, false, within())));
     expect(having(ofAccount, 'wrong')).toBe(40);
-    for (const count of [100, 100, 100, 60]) await crowd(within(), count);
+    for (const count of [100, 100, 100, 60]) await fail(within(), count);
     expect(having(await guessesAtOnce(40, within), 'wrong')).toBe(1);
     expect(await attempt(true, '2001:db8:2:1::/64', 'other@b.com')).toBe('found');
   });

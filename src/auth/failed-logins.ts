@@ -8,10 +8,10 @@ import { Throttle } from '../limits/throttle.js';
 
 const WINDOW_MS = 15 * 60_000;
 /** Wrong passwords per window for an account: from one address, and from all unknown addresses. */
-const OF_BOTH = 10;
-const OF_ACCOUNT = 100;
+const MAX_PER_PAIR = 10;
+const MAX_PER_ACCOUNT = 100;
 /** Wrong passwords of an address before its next attempts are slowed down to one per second. */
-const OF_ADDRESS = 100;
+const MAX_PER_ADDRESS = 100;
 const PACE_MS = 1_000;
 /** Attempts that may wait for others of the same account and address. */
 const MAX_WAITING = 50;
@@ -28,7 +28,7 @@ interface Running {
   count: number;
   /** Resolves when the next attempt ends; shared by all waiters. */
   ends: Promise<void>;
-  tellEnd: () => void;
+  resolveEnd: () => void;
 }
 
 /** The limits that a wrong password counts against. */
@@ -37,7 +37,7 @@ interface Attempt {
   /** The attempt is refused if one of these is reached. */
   strict: Bound[];
   /** The attempt waits if one of these is reached. */
-  crowds: Bound[];
+  throttled: Bound[];
 }
 
 /**
@@ -54,7 +54,7 @@ export class FailedLogins {
   private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN });
   private readonly throttle = new Throttle(PACE_MS);
   /** Queued pairs of account and address, each once. */
-  private readonly inLine = new Set<string>();
+  private readonly queued = new Set<string>();
 
   constructor(private readonly windows: RateWindows) {}
 
@@ -62,10 +62,10 @@ export class FailedLogins {
   async attempt<T>(email: string, address: string, check: () => Promise<T | null>): Promise<T | null> {
     const attempt = this.attemptOf(email, address);
     return this.inTurn(attempt, () => {
-      const bounds = [...attempt.strict, ...attempt.crowds];
+      const bounds = [...attempt.strict, ...attempt.throttled];
       const outcome = check().then((found) => {
         if (found === null) this.failed(attempt, bounds);
-        else this.came(email, address);
+        else this.recordOwner(email, address);
         return found;
       });
       this.join(bounds, outcome);
@@ -74,7 +74,7 @@ export class FailedLogins {
   }
 
   /** Records that the account's owner used this address, with the password or a token. */
-  came(email: string, address: string): void {
+  recordOwner(email: string, address: string): void {
     const both = keyOf(address, email);
     this.known.set(both, true);
     this.windows.clear(both);
@@ -83,37 +83,40 @@ export class FailedLogins {
   private attemptOf(email: string, address: string): Attempt {
     const networks = networksOf(address);
     const both = keyOf(address, email);
-    const strict = networks.map(({ key, times }) => ({ key: keyOf(key, email), limit: OF_BOTH * times }));
-    // Guesses of others do not count at an address that the owner has used.
-    if (this.known.get(both) !== undefined) return { both, strict, crowds: [] };
-    strict.push({ key: `failed-logins-account:${email}`, limit: OF_ACCOUNT });
-    const crowds = networks.map(({ key, times }) => ({
-      ...{ key: `failed-logins-address:${key}`, limit: OF_ADDRESS * times },
+    const strict = networks.map(({ key, times }) => ({
+      key: keyOf(key, email),
+      limit: MAX_PER_PAIR * times,
     }));
-    return { both, strict, crowds };
+    // Guesses of others do not count at an address that the owner has used.
+    if (this.known.get(both) !== undefined) return { both, strict, throttled: [] };
+    strict.push({ key: `failed-logins-account:${email}`, limit: MAX_PER_ACCOUNT });
+    const throttled = networks.map(({ key, times }) => ({
+      ...{ key: `failed-logins-address:${key}`, limit: MAX_PER_ADDRESS * times },
+    }));
+    return { both, strict, throttled };
   }
 
   /** Starts the attempt when the limits allow it, with no other attempt between the check and the start. */
-  private async inTurn<T>({ both, strict, crowds }: Attempt, start: () => Promise<T>): Promise<T> {
+  private async inTurn<T>({ both, strict, throttled }: Attempt, start: () => Promise<T>): Promise<T> {
     const passed = new Set<string>();
     for (;;) {
-      const others = this.inTheWay([...strict, ...crowds.filter((bound) => !this.isReached(bound))]);
-      const crowd = crowds.find((bound) => this.isReached(bound) && !passed.has(bound.key));
+      const others = this.blockedBy([...strict, ...throttled.filter((bound) => !this.isReached(bound))]);
+      const exceeded = throttled.find((bound) => this.isReached(bound) && !passed.has(bound.key));
       if (others !== null) await this.untilOneEnds(both, others);
-      else if (crowd === undefined) return start();
+      else if (exceeded === undefined) return start();
       else {
-        await this.waitInLine(both, crowd.key);
-        passed.add(crowd.key);
+        await this.waitInQueue(both, exceeded.key);
+        passed.add(exceeded.key);
       }
     }
   }
 
-  private async waitInLine(both: string, line: string): Promise<void> {
-    const secondsLeft = this.windows.secondsLeft(laterOf(both));
+  private async waitInQueue(both: string, queueKey: string): Promise<void> {
+    const secondsLeft = this.windows.secondsLeft(delayKey(both));
     if (secondsLeft > 0) throw tooManyRequests(secondsLeft);
-    if (this.inLine.has(both)) throw tooManyRequests(1);
-    this.inLine.add(both);
-    await this.throttle.enter(line).finally(() => this.inLine.delete(both));
+    if (this.queued.has(both)) throw tooManyRequests(1);
+    this.queued.add(both);
+    await this.throttle.enter(queueKey).finally(() => this.queued.delete(both));
   }
 
   private isReached({ key, limit }: Bound): boolean {
@@ -128,7 +131,7 @@ export class FailedLogins {
   }
 
   /** Running attempts of which one must end first; null if there is room for one more failure. */
-  private inTheWay(bounds: readonly Bound[]): Running | null {
+  private blockedBy(bounds: readonly Bound[]): Running | null {
     for (const bound of bounds)
       if (this.isReached(bound)) throw tooManyRequests(this.windows.secondsLeft(bound.key));
     for (const { key, limit } of bounds) {
@@ -138,11 +141,11 @@ export class FailedLogins {
     return null;
   }
 
-  private failed({ both, crowds }: Attempt, bounds: readonly Bound[]): void {
+  private failed({ both, throttled }: Attempt, bounds: readonly Bound[]): void {
     for (const { key, limit } of bounds) this.windows.hit(key, WINDOW_MS, limit);
-    if (!crowds.some((bound) => this.isReached(bound))) return;
+    if (!throttled.some((bound) => this.isReached(bound))) return;
     // Each failure doubles the delay: a typo costs seconds, a guesser loses their place in the queue.
-    this.windows.hit(laterOf(both), 1_000 * 2 ** this.windows.hits(both), 1);
+    this.windows.hit(delayKey(both), 1_000 * 2 ** this.windows.hits(both), 1);
   }
 
   private join(bounds: readonly Bound[], outcome: Promise<unknown>): void {
@@ -159,7 +162,7 @@ export class FailedLogins {
     const running = this.running.get(key)!;
     running.count -= 1;
     if (running.count === 0) this.running.delete(key);
-    running.tellEnd();
+    running.resolveEnd();
     Object.assign(running, nextEnd());
   }
 }
@@ -169,12 +172,12 @@ function keyOf(address: string, email: string): string {
 }
 
 /** Key of the delay of an account at a slowed-down address. */
-function laterOf(both: string): string {
+function delayKey(both: string): string {
   return `later:${both}`;
 }
 
-function nextEnd(): Pick<Running, 'ends' | 'tellEnd'> {
-  let tellEnd = (): void => undefined;
-  const ends = new Promise<void>((resolve) => (tellEnd = resolve));
-  return { ends, tellEnd };
+function nextEnd(): Pick<Running, 'ends' | 'resolveEnd'> {
+  let resolveEnd = (): void => undefined;
+  const ends = new Promise<void>((resolve) => (resolveEnd = resolve));
+  return { ends, resolveEnd };
 }

@@ -43,8 +43,8 @@ export class LiveLogins {
 
   /** The ended ones of these logins, read from the store now. */
   async endedAmong(loginIds: readonly string[]): Promise<Set<string>> {
-    const live = await this.store.liveAmong(loginIds, this.clock.now());
-    return new Set(loginIds.filter((id) => !live.has(id)));
+    const liveIds = await this.store.liveAmong(loginIds, this.clock.now());
+    return new Set(loginIds.filter((id) => !liveIds.has(id)));
   }
 
   /** Refuses the login from now on, after it was removed from the store. */

@@ -12,7 +12,7 @@ import { LiveLogins } from './live-logins.js';
 const DAY_MS = 24 * 60 * 60_000;
 const PURGE_MS = 60 * 60_000;
 /** A retry within this time gets the same successor: two processes may refresh at once. */
-const TOGETHER_MS = 30_000;
+const RETRY_WINDOW_MS = 30_000;
 
 /**
  * Logins and their rotating refresh tokens, `<login id>.<family>.<secret>`. All tokens of a login share the secret
@@ -78,9 +78,9 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
       const hash = sha256(token.text);
       if (hash !== login.tokenHash && hash !== login.previousHash) {
         await this.remove(login.id);
-        throw invalid(usedTwice(login));
+        throw invalid(reuseRefusal(login));
       }
-      const same = hash === login.previousHash ? sameAgain(token, login, now) : null;
+      const same = hash === login.previousHash ? retryToken(token, login, now) : null;
       if (same !== null) return { userId: login.userId, loginId: login.id, refreshToken: same.text };
       const seed = randomBytes(16).toString('base64url');
       const next = nextToken(token, seed);
@@ -139,8 +139,8 @@ function nextToken({ loginId, family, text }: Token, seed: string): Token {
 }
 
 /** The successor that this token got within the last 30 s; null if that was longer ago. */
-function sameAgain(token: Token, { tokenHash, seed, rotatedAt }: LoginRecord, now: number): Token | null {
-  if (seed === null || now - rotatedAt >= TOGETHER_MS) return null;
+function retryToken(token: Token, { tokenHash, seed, rotatedAt }: LoginRecord, now: number): Token | null {
+  if (seed === null || now - rotatedAt >= RETRY_WINDOW_MS) return null;
   const same = nextToken(token, seed);
   return sha256(same.text) === tokenHash ? same : null;
 }
@@ -155,6 +155,6 @@ function invalid(logged?: LoggedRefusal): DomainError {
   return new DomainError('INVALID_TOKEN', 'The refresh token is not valid', logged && { logged });
 }
 
-function usedTwice({ id: loginId, userId }: LoginRecord): LoggedRefusal {
+function reuseRefusal({ id: loginId, userId }: LoginRecord): LoggedRefusal {
   return { message: 'A refresh token was used twice; the login has ended', userId, loginId };
 }

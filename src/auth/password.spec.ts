@@ -1,7 +1,7 @@
 import { hashPassword, verifyPassword } from './password.js';
 
 const CHEAP = 4;
-const DEARER = 5;
+const HIGHER_COST = 5;
 
 describe('A hashed password', () => {
   it('is told from any other, and has a salt of its own', async () => {
@@ -14,8 +14,8 @@ describe('A hashed password', () => {
   it('names its cost, so that it is still right when the cost of new ones has changed', async () => {
     const hash = await hashPassword('correct horse', CHEAP);
     expect(hash).toMatch(/^scrypt\$4\$8\$1\$/);
-    expect(await hashPassword('correct horse', DEARER)).toMatch(/^scrypt\$5\$/);
-    expect(await verifyPassword('correct horse', hash, DEARER)).toBe(true);
+    expect(await hashPassword('correct horse', HIGHER_COST)).toMatch(/^scrypt\$5\$/);
+    expect(await verifyPassword('correct horse', hash, HIGHER_COST)).toBe(true);
     expect(await verifyPassword('correct horse', hash.replace('$4$', '$5$'), CHEAP)).toBe(false);
   });
 

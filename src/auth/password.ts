@@ -19,7 +19,7 @@ export async function hashPassword(password: string, logN: number): Promise<stri
 
 /** Whether the password matches the hash. Without a hash it takes as long as one of cost `today`, and returns false. */
 export async function verifyPassword(password: string, hash: string | null, today: number): Promise<boolean> {
-  const [, logN, blockSize, parallel, salt = '', key = ''] = (hash ?? ofNobody(today)).split('$');
+  const [, logN, blockSize, parallel, salt = '', key = ''] = (hash ?? unmatchableHash(today)).split('$');
   const expected = Buffer.from(key, 'base64');
   const actual = await deriveKey(
     password,
@@ -32,7 +32,7 @@ export async function verifyPassword(password: string, hash: string | null, toda
 }
 
 /** A hash that no password matches. */
-function ofNobody(logN: number): string {
+function unmatchableHash(logN: number): string {
   return named(logN, Buffer.alloc(SALT_BYTES), Buffer.alloc(KEY_BYTES));
 }
 

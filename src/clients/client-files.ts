@@ -13,8 +13,8 @@ export class ClientFiles {
   ) {}
 
   /** Reads the file from the clients: the session's own first, and this node before others. */
-  read(wish: FileWish): Promise<FileReading> {
-    const sources = [() => this.here.read(wish), () => this.elsewhere.ask(wish)];
-    return firstGiven(wish, this.here.hasOnlyOthers(wish) ? sources.reverse() : sources);
+  read(request: FileWish): Promise<FileReading> {
+    const sources = [() => this.here.read(request), () => this.elsewhere.ask(request)];
+    return firstGiven(request, this.here.hasOnlyOthers(request) ? sources.reverse() : sources);
   }
 }

@@ -6,15 +6,15 @@ import type { ConnectedClient } from './connected-clients.js';
 type Answer = Ack<FileReadAnswer> | null;
 
 describe('the files that a client is asked for', () => {
-  let asked: (FileRead & { answer: (text: string) => void; fail: (error: Error) => void })[];
+  let requests: (FileRead & { answer: (text: string) => void; fail: (error: Error) => void })[];
   let reads: ClientReads;
   beforeEach(() => {
-    asked = [];
+    requests = [];
     const readFile = (read: FileRead): Promise<Answer> =>
       new Promise((resolve, fail) => {
         const answer = (text: string): void =>
           resolve({ ...{ ok: true, content: Buffer.from(text), sha256: sha256(text) }, ...DISK });
-        asked.push({ ...read, answer, fail });
+        requests.push({ ...read, answer, fail });
       });
     reads = new ClientReads({ line: { readFile } } as unknown as ConnectedClient);
   });
@@ -30,9 +30,9 @@ describe('the files that a client is asked for', () => {
     const texts = Array.from({ length: 10 }, (_, at) => read(`p/${at}`));
     for (let ended = 0; ended < 10; ended += 1) {
       await turn();
-      expect(asked).toHaveLength(Math.min(10, 4 + ended));
-      if (ended % 2 === 0) asked[ended]!.answer('text');
-      else asked[ended]!.fail(new Error('failed'));
+      expect(requests).toHaveLength(Math.min(10, 4 + ended));
+      if (ended % 2 === 0) requests[ended]!.answer('text');
+      else requests[ended]!.fail(new Error('failed'));
     }
     expect(await Promise.all(texts)).toEqual(
       Array.from(texts, (_, at) => (at % 2 === 0 ? 'text' : 'failed')),
@@ -40,11 +40,11 @@ describe('the files that a client is asked for', () => {
   });
 
   it('are asked for apart by those who want more or less of them', async () => {
-    const [little, much] = [read('p/a', 10), read('p/a', 100)];
+    const [small, large] = [read('p/a', 10), read('p/a', 100)];
     await turn();
-    expect(asked.map(({ maxBytes }) => maxBytes)).toEqual([10, 100]);
-    for (const { answer, maxBytes } of asked) answer(`${maxBytes}`);
-    expect(await Promise.all([little, much])).toEqual(['10', '100']);
+    expect(requests.map(({ maxBytes }) => maxBytes)).toEqual([10, 100]);
+    for (const { answer, maxBytes } of requests) answer(`${maxBytes}`);
+    expect(await Promise.all([small, large])).toEqual(['10', '100']);
   });
 
   it('wait in bounded number: who comes then hears nothing, and who comes later waits as before', async () => {
@@ -52,11 +52,11 @@ describe('the files that a client is asked for', () => {
     expect(await read('p/late')).toBe('silent');
     for (let at = 0; at < all.length; at += 1) {
       await turn();
-      asked[at]!.answer('text');
+      requests[at]!.answer('text');
     }
     expect(new Set(await Promise.all(all))).toEqual(new Set(['text']));
     for (let at = 0; at < 10; at += 1) void read(`q/${at}`);
     await turn();
-    expect(asked).toHaveLength(all.length + 4);
+    expect(requests).toHaveLength(all.length + 4);
   });
 });

@@ -26,7 +26,7 @@ export class ClientReads {
     const place = await this.queue.enter('').catch(() => null);
     if (place === null) return { kind: 'silent' };
     try {
-      const answer = await this.client.line.readFile(read);
+      const answer = await this.client.channel.readFile(read);
       if (answer === null) return { kind: 'silent' };
       return answer.ok ? { kind: 'given', ...answer } : { kind: 'refused', ...answer.error };
     } finally {

@@ -23,7 +23,7 @@ export type DeliveryOutcome =
 /** The channel to one client, independent of the transport. */
 export interface ClientChannel {
   /** Resolves when there is room for another call, since unread bytes are bounded, or when the client is gone. */
-  room(): Promise<void>;
+  backpressure(): Promise<void>;
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome>;
   stop(cancel: ToolCancel): void;
   sessionOpened(session: SessionOpened): void;
@@ -54,7 +54,7 @@ export class ConnectedClient implements ConnectionOrder {
     readonly key: ClientKey,
     readonly tools: ReadonlySet<string>,
     readonly maxInFlight: number,
-    readonly line: ClientChannel,
+    readonly channel: ClientChannel,
     /** The folders that the client has connected. */
     readonly roots: readonly ClientRoot[] = [],
     readonly epoch = 1,
@@ -72,7 +72,7 @@ export class ConnectedClient implements ConnectionOrder {
     this.resolveResumed();
   }
 
-  get hasRoom(): boolean {
+  get hasFreeSlot(): boolean {
     return this.held.size < this.maxInFlight;
   }
 
@@ -81,11 +81,11 @@ export class ConnectedClient implements ConnectionOrder {
     return docPaths.every((docPath) => this.roots.some((root) => root.docPath === docPath));
   }
 
-  hold(callId: string): void {
+  occupySlot(callId: string): void {
     this.held.add(callId);
   }
 
-  free(callId: string): boolean {
+  releaseSlot(callId: string): boolean {
     return this.held.delete(callId);
   }
 }
@@ -124,7 +124,7 @@ export class ConnectedClients {
     const earlier = clients.get(client.key.clientId);
     clients.set(client.key.clientId, client);
     client.lastActiveAt = this.clock.now();
-    if (earlier) earlier.line.replaced();
+    if (earlier) earlier.channel.replaced();
     else this.joined$.next(client.key);
   }
 
@@ -139,7 +139,7 @@ export class ConnectedClients {
 
   /** Lets the client take calls; `resumed` are the calls that it already holds. */
   markReady(client: ConnectedClient, resumed: readonly string[]): void {
-    for (const callId of resumed) client.hold(callId);
+    for (const callId of resumed) client.occupySlot(callId);
     client.becomeReady();
     this.available$.next(client.key);
   }
@@ -169,28 +169,28 @@ export class ConnectedClients {
   }
 
   /** Releases the slot of a call that the client no longer holds. */
-  free(key: ClientKey, callId: string): void {
-    if (this.find(key)?.free(callId)) this.available$.next(key);
+  releaseSlot(key: ClientKey, callId: string): void {
+    if (this.find(key)?.releaseSlot(callId)) this.available$.next(key);
   }
 
   /** The client that the call should go to now; null if it has to wait [RELAY-6]. */
-  choose(wish: ClientWish): ConnectedClient | null {
-    const able = this.ofUser(wish.workspaceId, wish.userId).filter(
-      (client) => client.ready && client.tools.has(wish.tool) && isInPlace(client, wish),
+  choose(criteria: ClientWish): ConnectedClient | null {
+    const eligible = this.ofUser(criteria.workspaceId, criteria.userId).filter(
+      (client) => client.ready && client.tools.has(criteria.tool) && isInPlace(client, criteria),
     );
-    const chosen = this.preferred(able, wish);
-    return chosen?.hasRoom ? chosen : null;
+    const chosen = this.preferred(eligible, criteria);
+    return chosen?.hasFreeSlot ? chosen : null;
   }
 
-  private preferred(able: ConnectedClient[], wish: ClientWish): ConnectedClient | undefined {
-    const named = (clientId: string | null) => able.find(({ key }) => key.clientId === clientId);
-    if (wish.boundClientId !== null) return named(wish.boundClientId);
-    const willing = able.filter(({ key }) => key.clientId !== wish.avoidClientId);
-    const preferred = named(wish.preferredClientId);
+  private preferred(eligible: ConnectedClient[], criteria: ClientWish): ConnectedClient | undefined {
+    const named = (clientId: string | null) => eligible.find(({ key }) => key.clientId === clientId);
+    if (criteria.boundClientId !== null) return named(criteria.boundClientId);
+    const willing = eligible.filter(({ key }) => key.clientId !== criteria.avoidClientId);
+    const preferred = named(criteria.preferredClientId);
     if (preferred && (willing.includes(preferred) || willing.length === 0)) return preferred;
-    const candidates = willing.length > 0 ? willing : able;
-    const free = candidates.filter(({ hasRoom }) => hasRoom);
-    return free.sort((a, b) => b.lastActiveAt - a.lastActiveAt)[0];
+    const candidates = willing.length > 0 ? willing : eligible;
+    const available = candidates.filter(({ hasFreeSlot }) => hasFreeSlot);
+    return available.sort((a, b) => b.lastActiveAt - a.lastActiveAt)[0];
   }
 }
 

@@ -28,12 +28,12 @@ const MAX_WANTED = 4 * MAX_SERVED;
 /** Nodes that are asked for one file. */
 const MAX_NODES = 3;
 /** Time for the transfer between nodes, on top of the client's time, ms. */
-const PASSING_MS = 2_000;
+const TRANSFER_MS = 2_000;
 /** How long a node that did not take a request is not asked again, ms. */
-const DEAF_MS = 60_000;
-const MAX_DEAF = 1_000;
+const UNRESPONSIVE_MS = 60_000;
+const MAX_UNRESPONSIVE = 1_000;
 /** Age at which an abandoned request is removed, and the sweep interval, ms. */
-const LEFT_MS = 60_000;
+const ABANDONED_MS = 60_000;
 
 /**
  * Exchanges files of clients between nodes. Requests and answers go through the store under one-time ids; the bus only
@@ -45,7 +45,7 @@ export class FileExchange extends StoreLook {
   private readonly pending = new Map<string, (reading: FileReading) => void>();
   /** Requests that were taken recently. */
   private readonly taken = new LRUCache<string, true>({ max: 4 * MAX_REQUESTS });
-  private readonly deaf = new LRUCache<string, true>({ max: MAX_DEAF, ttl: DEAF_MS });
+  private readonly unresponsive = new LRUCache<string, true>({ max: MAX_UNRESPONSIVE, ttl: UNRESPONSIVE_MS });
   private serving = 0;
   private sweptAt: number;
 
@@ -87,16 +87,16 @@ export class FileExchange extends StoreLook {
     if (this.clients.users().length > 0) await this.serve();
     await this.collect();
     const now = this.clock.now();
-    if (now - this.sweptAt < LEFT_MS) return;
+    if (now - this.sweptAt < ABANDONED_MS) return;
     this.sweptAt = now;
     await this.requests.removeExpired(now);
   }
 
   private async askNode(node: string, wish: FileWish): Promise<FileReading> {
-    if (this.deaf.has(node)) return { kind: 'silent' };
-    const waitMs = fileReadMs(this.config, wish.maxBytes) + PASSING_MS;
+    if (this.unresponsive.has(node)) return { kind: 'silent' };
+    const waitMs = fileReadMs(this.config, wish.maxBytes) + TRANSFER_MS;
     const id = newId();
-    const expiresAt = this.clock.now() + waitMs + LEFT_MS;
+    const expiresAt = this.clock.now() + waitMs + ABANDONED_MS;
     const answered = new Promise<FileReading | null>((resolve) => {
       this.pending.set(id, resolve);
       setTimeout(() => resolve(null), waitMs).unref();
@@ -105,7 +105,7 @@ export class FileExchange extends StoreLook {
       await this.requests.ask({ id, asker: this.node.value, node, wish, expiresAt });
       this.bus.publish({ type: 'file_wanted', to: node });
       const reading = await answered;
-      if (reading === null) this.deaf.set(node, true);
+      if (reading === null) this.unresponsive.set(node, true);
       return reading ?? { kind: 'silent' };
     } finally {
       this.pending.delete(id);

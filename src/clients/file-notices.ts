@@ -33,7 +33,7 @@ export class FileNotices implements OnModuleDestroy {
     messages: ClientMessages,
   ) {
     heads.changed$.subscribe((change) => this.gather(change));
-    messages.heard$.subscribe((message) => message.type === 'files_changed' && this.tell(message));
+    messages.received$.subscribe((message) => message.type === 'files_changed' && this.notify(message));
   }
 
   onModuleDestroy(): void {
@@ -64,17 +64,17 @@ export class FileNotices implements OnModuleDestroy {
       this.bus.publish({ type: 'files_changed', ...group, files: [...files.values()] });
   }
 
-  private tell(notice: Notice): void {
+  private notify(notice: Notice): void {
     for (const client of this.clients.ofWorkspace(notice.workspaceId)) {
-      if (client.ready && client.hasRoots([notice.root])) tellOne(client, notice);
+      if (client.ready && client.hasRoots([notice.root])) notifyClient(client, notice);
     }
   }
 }
 
 /** A client already knows its own uploads. */
-function tellOne({ key, line }: ConnectedClient, notice: Notice): void {
+function notifyClient({ key, channel }: ConnectedClient, notice: Notice): void {
   const own = `${key.userId}/${key.clientId}`;
   const files = notice.files.filter(({ by }) => by !== own).map(({ by: _, ...file }) => file);
   const more = notice.more !== null && notice.more.by !== own;
-  if (files.length > 0 || more) line.filesChanged({ files, more });
+  if (files.length > 0 || more) channel.filesChanged({ files, more });
 }

@@ -15,7 +15,7 @@ type Kind = Pick<FileReading, 'kind'>;
 type Given = Pick<FileReadAnswer, 'source' | 'sha256'>;
 
 /** Whether one reading is more informative than another; of equal ones the first is kept. */
-function saysMore(reading: Kind, than: Kind): boolean {
+function isBetter(reading: Kind, than: Kind): boolean {
   return RANK[reading.kind] > RANK[than.kind];
 }
 
@@ -33,22 +33,22 @@ export async function firstGiven(
   for (const ask of sources) {
     const reading = await ask();
     if (reading.kind === 'given' && isWanted(wish, reading)) return reading;
-    if (saysMore(reading, best)) best = reading;
+    if (isBetter(reading, best)) best = reading;
   }
   return best;
 }
 
 /** Asks all in parallel: returns the first wanted reading, else the most informative one after all have ended. */
-export function bestOf(wish: FileWish, asked: readonly Promise<FileReading>[]): Promise<FileReading> {
+export function bestOf(wish: FileWish, readings: readonly Promise<FileReading>[]): Promise<FileReading> {
   return new Promise((resolve, reject) => {
-    const wanted = asked.map(async (asking) => {
+    const wanted = readings.map(async (asking) => {
       const reading = await asking;
       if (reading.kind === 'given' && isWanted(wish, reading)) resolve(reading);
       return reading;
     });
     Promise.all(wanted).then((readings) => {
       const nobody: FileReading = { kind: 'nobody' };
-      resolve(readings.reduce((best, reading) => (saysMore(reading, best) ? reading : best), nobody));
+      resolve(readings.reduce((best, reading) => (isBetter(reading, best) ? reading : best), nobody));
     }, reject);
   });
 }

@@ -21,10 +21,10 @@ export class NodeFiles {
   /** What the user's clients here hold of the file. */
   read(wish: FileWish): Promise<FileReading> {
     const { docPath, maxBytes } = wish;
-    const asked = this.candidates(wish).slice(0, MAX_ASKED);
+    const candidates = this.candidates(wish).slice(0, MAX_ASKED);
     return firstGiven(
       wish,
-      asked.map((client) => () => this.readsOf(client).read({ docPath, maxBytes })),
+      candidates.map((client) => () => this.readsOf(client).read({ docPath, maxBytes })),
     );
   }
 

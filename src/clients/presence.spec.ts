@@ -14,15 +14,15 @@ const logger = { setContext: () => undefined, error: () => undefined } as unknow
 describe('the presence of clients', () => {
   let now: number;
   let written: string[];
-  let held: Promise<void>;
+  let pendingWrite: Promise<void>;
   let clients: ConnectedClients;
   let presence: Presence;
   beforeEach(() => {
     now = NOON;
     written = [];
-    held = Promise.resolve();
+    pendingWrite = Promise.resolve();
     const note = async (what: string): Promise<void> => {
-      await held;
+      await pendingWrite;
       written.push(what);
     };
     const store: Partial<ClientStore> = {
@@ -40,9 +40,9 @@ describe('the presence of clients', () => {
     presence = new Presence(store as ClientStore, clients, node, clock, new Lifecycle(), logger);
   });
 
-  const line = { replaced: () => undefined } as unknown as ClientChannel;
+  const channel = { replaced: () => undefined } as unknown as ClientChannel;
   function connect(): ConnectedClient {
-    const client = new ConnectedClient(KEY, new Set(), 8, line);
+    const client = new ConnectedClient(KEY, new Set(), 8, channel);
     clients.add(client);
     return client;
   }
@@ -59,12 +59,12 @@ describe('the presence of clients', () => {
 
   it('is written in the order of what happens, however long a write takes', async () => {
     let go!: () => void;
-    held = new Promise((resolve) => (go = resolve));
+    pendingWrite = new Promise((resolve) => (go = resolve));
     const client = connect();
     const opened = presence.opened(client, 'Editor');
     await settled();
     // The next write would complete at once.
-    held = Promise.resolve();
+    pendingWrite = Promise.resolve();
     now += 5;
     clients.remove(client);
     presence.closed(client);
@@ -93,23 +93,23 @@ describe('the presence of clients', () => {
     const client = connect();
     await presence.opened(client, 'Editor');
     const status = { docPath: 'p', conflicts: [], behind: [], more: 1 };
-    const fails = (): void => void (held = Promise.reject(new Error('disk')));
+    const fails = (): void => void (pendingWrite = Promise.reject(new Error('disk')));
     fails();
     await expect(presence.report(client, status)).rejects.toThrow('disk');
-    held = Promise.resolve();
+    pendingWrite = Promise.resolve();
     await presence.report(client, status);
     fails();
     clients.remove(client);
     presence.closed(client);
     await settled();
-    held = Promise.resolve();
+    pendingWrite = Promise.resolve();
     while (written.length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(written).toEqual(['connected Editor until +90000', 'reported p 1', 'left +0']);
   });
 
   it('has the status of a folder written when it is news', async () => {
     const client = connect();
-    const say = (docPath: string, more: number): Promise<void> =>
+    const report = (docPath: string, more: number): Promise<void> =>
       presence.report(client, { docPath, conflicts: [], behind: [], more } satisfies FolderStatus);
     for (const [docPath, more] of [
       ['p', 1] as const,
@@ -117,7 +117,7 @@ describe('the presence of clients', () => {
       ['q', 1] as const,
       ['p', 2] as const,
     ])
-      await say(docPath, more);
+      await report(docPath, more);
     expect(written).toEqual(['reported p 1', 'reported q 1', 'reported p 2']);
   });
 });

@@ -33,7 +33,7 @@ export class Presence extends Sweep {
   /** Serializes the writes of one client. */
   private readonly writes = new KeyLocks();
   /** The last reported status of each folder, by connection. */
-  private readonly told = new WeakMap<ConnectedClient, Map<string, string>>();
+  private readonly reportedStatuses = new WeakMap<ConnectedClient, Map<string, string>>();
   /** Connections that the store has recorded. */
   private readonly recorded = new WeakSet<ConnectedClient>();
 
@@ -79,24 +79,24 @@ export class Presence extends Sweep {
   closed(client: ConnectedClient): void {
     const { key, connectionId } = client;
     const at = this.clock.now();
-    const tell = (error: unknown): void =>
+    const logFailure = (error: unknown): void =>
       this.logger.error({ err: error, ...key }, 'The end of a connection could not be recorded');
     const write = (): Promise<void> => this.store.left(key, connectionId, at);
     void this.inOrder(key, async () => {
       if (!this.recorded.has(client)) return;
-      await persist(write, this.lifecycle.stopping, tell);
-    }).catch(tell);
+      await persist(write, this.lifecycle.stopping, logFailure);
+    }).catch(logFailure);
   }
 
   /** Records how a client's folder differs from the Cloud, if that has changed. */
   async report(client: ConnectedClient, status: FolderStatus): Promise<void> {
-    const told = this.told.get(client) ?? new Map<string, string>();
-    this.told.set(client, told);
+    const reportedStatuses = this.reportedStatuses.get(client) ?? new Map<string, string>();
+    this.reportedStatuses.set(client, reportedStatuses);
     const text = JSON.stringify(status);
     await this.inOrder(client.key, async () => {
-      if (told.get(status.docPath) === text) return;
+      if (reportedStatuses.get(status.docPath) === text) return;
       await this.store.reported(client.key, client.connectionId, status);
-      told.set(status.docPath, text);
+      reportedStatuses.set(status.docPath, text);
     });
   }
 

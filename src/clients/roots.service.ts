@@ -39,10 +39,10 @@ export class RootsService {
     const known = await this.store.ofWorkspace(workspaceId);
     const byDocPath = new Map(known.map((root) => [root.docPath, root]));
     for (const root of roots) await this.requireSame(root, byDocPath.get(root.docPath) ?? null);
-    const fresh = roots.filter(({ docPath }) => !byDocPath.has(docPath));
-    if (fresh.length > 0) requireRoom(known, fresh.length, userId);
+    const added = roots.filter(({ docPath }) => !byDocPath.has(docPath));
+    if (added.length > 0) requireRoom(known, added.length, userId);
     const claimedAt = this.clock.now();
-    for (const { name, docPath, rootId } of fresh) {
+    for (const { name, docPath, rootId } of added) {
       const root: RootRecord = { workspaceId, docPath, name, rootId, userId, claimedAt };
       await this.requireSame(root, await this.store.claim(root));
     }
@@ -86,15 +86,15 @@ export class RootsService {
     await this.store.remove(root);
   }
 
-  private async requireSame({ name, rootId }: ClientRoot, stands: RootRecord | null): Promise<void> {
-    if (stands === null || stands.rootId === rootId) return;
-    const [owner] = await this.users.byIds([stands.userId]);
-    const whose = owner ? (owner.fullName ?? owner.email) : 'a former member';
-    const details: RootConflict = { docPath: stands.docPath, rootId: stands.rootId };
+  private async requireSame({ name, rootId }: ClientRoot, existing: RootRecord | null): Promise<void> {
+    if (existing === null || existing.rootId === rootId) return;
+    const [owner] = await this.users.byIds([existing.userId]);
+    const ownerName = owner ? (owner.fullName ?? owner.email) : 'a former member';
+    const details: RootConflict = { docPath: existing.docPath, rootId: existing.rootId };
     throw new DomainError(
       'CONFLICT',
-      `The folder "${name}" cannot be connected: ${whose} connected another folder as "${stands.name}" in this workspace ` +
-        `on ${isoTime(stands.claimedAt)}. For another project choose another name (patchbay: --name). For the same project use ` +
+      `The folder "${name}" cannot be connected: ${ownerName} connected another folder as "${existing.name}" in this workspace ` +
+        `on ${isoTime(existing.claimedAt)}. For another project choose another name (patchbay: --name). For the same project use ` +
         "the rootId in this error's `details` (patchbay: --same-project). Clients of one machine share it with rootIdOf of @patchbay/client/home.",
       { details: { ...details } },
     );
@@ -102,12 +102,12 @@ export class RootsService {
 }
 
 /** A soft limit: parallel claims on two nodes do not see each other. */
-function requireRoom(known: readonly RootRecord[], fresh: number, userId: string): void {
+function requireRoom(known: readonly RootRecord[], added: number, userId: string): void {
   const own = known.filter((root) => root.userId === userId).length;
   const full =
-    own + fresh > MAX_MEMBER_ROOTS
+    own + added > MAX_MEMBER_ROOTS
       ? `You have registered ${own} folders in this workspace; the limit is ${MAX_MEMBER_ROOTS}`
-      : known.length + fresh > MAX_WORKSPACE_ROOTS
+      : known.length + added > MAX_WORKSPACE_ROOTS
         ? `The workspace has ${known.length} folders; the limit is ${MAX_WORKSPACE_ROOTS}`
         : null;
   if (full === null) return;

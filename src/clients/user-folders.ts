@@ -17,12 +17,12 @@ export class UserFolders {
   /** `registered`: the folders of the workspace; for a client that is away only these count. `now`: epoch ms. */
   constructor(clients: readonly KnownClient[], registered: readonly RootRecord[], now: number) {
     const names = new Map(registered.map(({ docPath, rootId }) => [docPath, rootId]));
-    const there = clients.filter(({ leftAt }) => leftAt === null);
+    const connected = clients.filter(({ leftAt }) => leftAt === null);
     const away = clients
       .filter(({ leftAt }) => leftAt !== null && now - leftAt <= AWAY_MS)
       .map(({ roots }) => roots.filter(({ docPath, rootId }) => names.get(docPath) === rootId));
-    this.counting = [...there.map(({ roots }) => roots), ...away].map(docPathsOf);
-    this.connected = docPathsOf(there.flatMap(({ roots }) => roots));
+    this.counting = [...connected.map(({ roots }) => roots), ...away].map(docPathsOf);
+    this.connected = docPathsOf(connected.flatMap(({ roots }) => roots));
   }
 
   /** docPaths of the folders that a call with these paths names, sorted. */

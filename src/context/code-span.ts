@@ -9,10 +9,10 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u{e0100}-\u{e01ef}]/gu;
  * instructions.
  */
 export function codeSpan(text: string): string {
-  const line = text.replace(INVISIBLE, (hidden) => `\\u{${hidden.codePointAt(0)!.toString(16)}}`);
-  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length));
+  const escaped = text.replace(INVISIBLE, (hidden) => `\\u{${hidden.codePointAt(0)!.toString(16)}}`);
+  const longest = Math.max(0, ...(escaped.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);
   // Markdown strips one space from both ends, and a backtick must not touch the fence.
-  const padding = line === '' || /^`|`$|^ .* $/.test(line) ? ' ' : '';
-  return `${fence}${padding}${line}${padding}${fence}`;
+  const padding = escaped === '' || /^`|`$|^ .* $/.test(escaped) ? ' ' : '';
+  return `${fence}${padding}${escaped}${padding}${fence}`;
 }

@@ -1,22 +1,22 @@
 import { type FolderReader, snapshotOf, type Walk, walkFolders } from './directory-walk.js';
 
 /** A reader over these Cloud paths that counts its reads. */
-function folders(paths: string[]): { read: FolderReader; asked: { reads: number; rows: number } } {
+function folders(paths: string[]): { read: FolderReader; cost: { reads: number; rows: number } } {
   const files = new Set(paths);
   const all = new Set(paths);
   for (const path of paths) {
     for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
       all.add(path.slice(0, at));
   }
-  const asked = { reads: 0, rows: 0 };
+  const cost = { reads: 0, rows: 0 };
   const read: FolderReader = (folder, limit) => {
     const prefix = folder === '' ? '/' : `/${folder}/`;
     const found = [...all]
       .filter((path) => path.toLowerCase().startsWith(prefix) && !path.slice(prefix.length).includes('/'))
       .sort()
       .slice(0, limit);
-    asked.reads += 1;
-    asked.rows += found.length;
+    cost.reads += 1;
+    cost.rows += found.length;
     return Promise.resolve(
       found.map((path) => ({
         kind: files.has(path) ? ('file' as const) : ('folder' as const),
@@ -24,7 +24,7 @@ function folders(paths: string[]): { read: FolderReader; asked: { reads: number;
       })),
     );
   };
-  return { read, asked };
+  return { read, cost };
 }
 
 const SMALL = { depth: 2, perFolder: 3, entries: 8 };
@@ -54,12 +54,12 @@ describe('A directory snapshot', () => {
 
   it('shows the first entries of a large folder, and how many more there are at least', async () => {
     const many = Array.from({ length: 5_000 }, (_, n) => `/big/${String(n).padStart(4, '0')}`);
-    const { read, asked } = folders([...many, '/other/file']);
+    const { read, cost } = folders([...many, '/other/file']);
     const walk = await walkFolders(read, SMALL);
     expect(shown(walk)).toEqual([
       ...['/', '/big +100', '/big/0000', '/big/0001', '/big/0002', '/other', '/other/file'],
     ]);
-    expect(asked.rows).toBeLessThan(120);
+    expect(cost.rows).toBeLessThan(120);
   });
 
   it('opens folders level by level until its entries are used up', async () => {
@@ -70,9 +70,9 @@ describe('A directory snapshot', () => {
 
   it('asks for no more the more folders lie beyond what it shows', async () => {
     const paths = Array.from({ length: 2_000 }, (_, n) => `/d${n}/sub/file`);
-    const { read, asked } = folders(paths);
+    const { read, cost } = folders(paths);
     await walkFolders(read, SMALL);
-    expect(asked.reads).toBeLessThanOrEqual(SMALL.entries + 1);
+    expect(cost.reads).toBeLessThanOrEqual(SMALL.entries + 1);
   });
 
   it('leaves out build artefacts, dependencies and version control, and says which', async () => {

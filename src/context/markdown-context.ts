@@ -69,8 +69,8 @@ function once<T extends object>(write: (item: T) => string): (item: T) => string
 
 /** A section with its remarks and a trailing empty line. */
 function section(text: string, ...remarks: (string | false)[]): string {
-  const said = remarks.filter((remark) => remark !== false).map((remark) => `\n${remark}\n`);
-  const whole = `${text}${said.join('')}`;
+  const notes = remarks.filter((remark) => remark !== false).map((remark) => `\n${remark}\n`);
+  const whole = `${text}${notes.join('')}`;
   return whole === '' ? '' : `${whole}\n`;
 }
 
@@ -128,12 +128,13 @@ function folder({ name, connected, since, conflicts, behind, more: others }: Fol
   const where = connected
     ? `on the user's machine, connected since ${since}`
     : `only in the Cloud ${since === null ? 'for this user, who has never connected it' : `since ${since}, when it was last connected`}`;
-  const told: string[] = [];
+  const details: string[] = [];
   if (conflicts.length > 0)
-    told.push(`Differ on both sides, and are left alone until a person decides: ${list(conflicts)}`);
-  if (behind.length > 0) told.push(`What the Cloud has of these is not on the disk yet: ${list(behind)}`);
-  if (others > 0) told.push(`${others} more ${plural(others, 'file')} that differ${others === 1 ? 's' : ''}`);
-  return `- ${codeSpan(name)}: ${where}\n${told.map((line) => `  - ${line}\n`).join('')}`;
+    details.push(`Differ on both sides, and are left alone until a person decides: ${list(conflicts)}`);
+  if (behind.length > 0) details.push(`What the Cloud has of these is not on the disk yet: ${list(behind)}`);
+  if (others > 0)
+    details.push(`${others} more ${plural(others, 'file')} that differ${others === 1 ? 's' : ''}`);
+  return `- ${codeSpan(name)}: ${where}\n${details.map((line) => `  - ${line}\n`).join('')}`;
 }
 
 function list(paths: readonly string[]): string {

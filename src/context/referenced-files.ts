@@ -77,8 +77,8 @@ export class ReferencedFiles {
     if (entry?.kind === 'file') return { path: entry.path, docPath: entry.docPath };
     if (clientPath === undefined) return null;
     // A file deleted in the Cloud is gone; one that never was in the Cloud may still be on the client.
-    const wasThere = docPath !== null && (await this.files.lastDeletedAt(workspaceId, docPath)) !== null;
-    return wasThere ? null : { path: clientPath, docPath: null };
+    const wasInCloud = docPath !== null && (await this.files.lastDeletedAt(workspaceId, docPath)) !== null;
+    return wasInCloud ? null : { path: clientPath, docPath: null };
   }
 }
 

@@ -102,8 +102,8 @@ export class ChangeFeed extends Sweep {
         [workspaceId, Math.min(...[...waiters].map(({ afterSeq }) => afterSeq))] as const,
     );
     for (let at = 0; at < read.length; at += ASKED_AT_ONCE) {
-      const asked = new Map(read.slice(at, at + ASKED_AT_ONCE));
-      for (const workspaceId of await this.store.grownSince(asked)) this.wake(workspaceId);
+      const positions = new Map(read.slice(at, at + ASKED_AT_ONCE));
+      for (const workspaceId of await this.store.grownSince(positions)) this.wake(workspaceId);
     }
   }
 

@@ -26,7 +26,7 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
   private readonly listeners = new ChannelListeners();
   private readonly link: RedisLink;
   /** Channels to join at the end of this turn of the event loop. */
-  private fresh = new Set<Channel>();
+  private toJoin = new Set<Channel>();
   /** Joined channels without a listener, with the time at which they are left (ms of the process). */
   private readonly idle = new Map<Channel, number>();
   private readonly leaving: NodeJS.Timeout;
@@ -74,14 +74,14 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
   }
 
   private join(channel: Channel): void {
-    if (this.fresh.size === 0) {
+    if (this.toJoin.size === 0) {
       queueMicrotask(() => {
-        const channels = [...this.fresh].map(named);
-        this.fresh = new Set();
+        const channels = [...this.toJoin].map(named);
+        this.toJoin = new Set();
         this.link.join(channels);
       });
     }
-    this.fresh.add(channel);
+    this.toJoin.add(channel);
   }
 
   private leaveIdle(): void {

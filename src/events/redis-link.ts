@@ -41,13 +41,13 @@ export class RedisLink {
   private readonly watch: NodeJS.Timeout;
   private isSharded = false;
   /** The connection has joined its channels. */
-  private isBegun = false;
+  private isReady = false;
   private isUp = false;
   private isAway = false;
   private isClosed = false;
   private pendingBytes = 0;
   /** Whether a ping is pending, and for how many rounds; elapsed time alone would also count a busy process. */
-  private isAsked = false;
+  private isPinged = false;
   private silentRounds = 0;
 
   constructor(
@@ -100,11 +100,11 @@ export class RedisLink {
   /** Runs once per connection, after the client has rejoined its channels. */
   private async begin(): Promise<void> {
     try {
-      this.isBegun = this.isAsked = false;
+      this.isReady = this.isPinged = false;
       await this.chooseKind();
       await this.joinAll(this.events.channels());
-      this.isBegun = true;
-      this.rise();
+      this.isReady = true;
+      this.recovered();
     } catch (error) {
       this.down(reasonOf(error));
     }
@@ -119,11 +119,11 @@ export class RedisLink {
   }
 
   private async joinAll(channels: readonly string[]): Promise<void> {
-    const fresh = channels.filter((channel) => !this.joined.has(channel));
-    for (const channel of fresh) this.joined.add(channel);
+    const toJoin = channels.filter((channel) => !this.joined.has(channel));
+    for (const channel of toJoin) this.joined.add(channel);
     const { message } = this.events;
-    for (let from = 0; from < fresh.length; from += CHANNELS_AT_ONCE) {
-      const some = fresh.slice(from, from + CHANNELS_AT_ONCE);
+    for (let from = 0; from < toJoin.length; from += CHANNELS_AT_ONCE) {
+      const some = toJoin.slice(from, from + CHANNELS_AT_ONCE);
       try {
         await (this.isSharded ? this.client.sSubscribe(some, message) : this.client.subscribe(some, message));
       } catch {
@@ -134,25 +134,25 @@ export class RedisLink {
   }
 
   private ping(): void {
-    if (!this.client.isReady || !this.isBegun) return;
-    if (this.isAsked) {
+    if (!this.client.isReady || !this.isReady) return;
+    if (this.isPinged) {
       this.silentRounds += 1;
       if (this.silentRounds >= MAX_SILENT_ROUNDS) this.down('it does not answer');
       return;
     }
-    this.isAsked = true;
+    this.isPinged = true;
     this.silentRounds = 0;
     this.client.ping().then(
       () => {
-        this.isAsked = false;
-        this.rise();
+        this.isPinged = false;
+        this.recovered();
       },
       // The connection broke.
       () => undefined,
     );
   }
 
-  private rise(): void {
+  private recovered(): void {
     if (this.isUp || this.isClosed) return;
     this.isUp = true;
     if (this.isAway) this.logger.log('Redis is back.');

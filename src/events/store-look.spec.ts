@@ -19,7 +19,7 @@ class Looks extends StoreLook {
   count = 0;
   waiting = false;
   fails = false;
-  lasting: Promise<void> = Promise.resolve();
+  running: Promise<void> = Promise.resolve();
 
   constructor(bus: Bus, logger: PinoLogger) {
     super(bus, { catchUpMs: 5_000, lookMs: 250 }, logger);
@@ -31,7 +31,7 @@ class Looks extends StoreLook {
 
   protected override async look(): Promise<void> {
     this.count += 1;
-    await this.lasting;
+    await this.running;
     if (this.fails) throw new Error('broken');
   }
 
@@ -98,7 +98,7 @@ describe('a look in the store', () => {
     expect(await looks.during(0)).toBe(0);
     expect(looks.count).toBe(2);
     let end!: () => void;
-    looks.lasting = new Promise((resolve) => (end = resolve));
+    looks.running = new Promise((resolve) => (end = resolve));
     bus.caughtUp$.next();
     bus.caughtUp$.next();
     expect(await looks.during(20_000)).toBe(0);

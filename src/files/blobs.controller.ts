@@ -43,8 +43,8 @@ export class BlobsController {
   @Route<{ 200: MissingBlobs }>({ id: 'findMissingBlobs' })
   @HttpCode(200)
   async missing(@WorkspaceId() workspaceId: string, @Body() { sha256s }: Sha256sDto): Promise<MissingBlobs> {
-    const asked = [...new Set(sha256s.map((digest) => digest.toLowerCase()))];
-    return { missing: await this.blobs.missing(workspaceId, asked) };
+    const wanted = [...new Set(sha256s.map((digest) => digest.toLowerCase()))];
+    return { missing: await this.blobs.missing(workspaceId, wanted) };
   }
 
   /**

@@ -24,8 +24,8 @@ export interface ChangeOrigin {
 /** A change by a user over HTTP, outside of any tool call. */
 export function userChange(workspaceId: string, userId: string, source: FileSource): ChangeOrigin {
   const nowhere = { sessionId: null, conversationId: null, turnId: null, toolCallId: null, callId: null };
-  const byHand = { clientId: null, toolName: null, batchId: null, filePatchId: null };
-  return { workspaceId, userId, source, ...nowhere, ...byHand };
+  const noClient = { clientId: null, toolName: null, batchId: null, filePatchId: null };
+  return { workspaceId, userId, source, ...nowhere, ...noClient };
 }
 
 /** The audit event of a change: place and kind, never contents. */

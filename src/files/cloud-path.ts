@@ -23,10 +23,10 @@ export function readCloudPath(given: string, field = 'path'): CloudPath {
   const unfoldable = unfoldableFault(given);
   if (unfoldable !== null) throw fieldError(field, unfoldable);
   const namesFolder = given.endsWith('/');
-  const bare = given.slice(given.startsWith('/') ? 1 : 0, namesFolder ? -1 : undefined).normalize('NFC');
-  const fault = faultOf(bare);
+  const relative = given.slice(given.startsWith('/') ? 1 : 0, namesFolder ? -1 : undefined).normalize('NFC');
+  const fault = faultOf(relative);
   if (fault !== null) throw fieldError(field, fault);
-  return { path: `/${bare}`, docPath: foldCase(bare), namesFolder };
+  return { path: `/${relative}`, docPath: foldCase(relative), namesFolder };
 }
 
 /** The parent folder of a path. */

@@ -49,11 +49,11 @@ function checkChanges(files: readonly FileChangeDto[]): void {
 function faultsOf(change: FileChangeDto): [field: string, fault: string][] {
   const { sha256, deleted, baseSha256 } = change;
   if (!deleted) return sha256 === undefined ? [['sha256', 'is required']] : [];
-  const beside = (['sha256', 'isExecutable', 'renamedFrom'] as const).filter(
+  const conflicting = (['sha256', 'isExecutable', 'renamedFrom'] as const).filter(
     (field) => (change[field] ?? null) !== null,
   );
   return [
-    ...beside.map((field): [string, string] => [field, 'must not stand beside deleted']),
+    ...conflicting.map((field): [string, string] => [field, 'must not stand beside deleted']),
     ...(baseSha256 === null ? [['baseSha256', 'is required'] as [string, string]] : []),
   ];
 }

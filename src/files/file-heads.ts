@@ -36,7 +36,7 @@ export class FileHeads {
   ): Promise<boolean> {
     const adds = { files: 1, versions: 1, ...room };
     const insert = () => this.store.insert(file, bytes, [event]);
-    return this.told(origin, file, await this.quotas.write(origin, adds, insert));
+    return this.announce(origin, file, await this.quotas.write(origin, adds, insert));
   }
 
   /** Adds a version as the head of a file; false if the file's revision has changed. `room` as for `insert`. */
@@ -49,7 +49,7 @@ export class FileHeads {
     room: Addition,
   ): Promise<boolean> {
     const commit = () => this.store.commitVersion(file, expectedRevision, bytes, [event]);
-    return this.told(origin, file, await this.quotas.write(origin, { versions: 1, ...room }, commit));
+    return this.announce(origin, file, await this.quotas.write(origin, { versions: 1, ...room }, commit));
   }
 
   /** Stores a file as moved, deleted or restored; false if it has changed meanwhile. */
@@ -63,11 +63,11 @@ export class FileHeads {
     const save = () => this.store.save(after, before.revision, [event]);
     const done = await this.quotas.write(origin, room, save);
     const left = before.docPath !== after.docPath && { ...before, deletedAt: after.updatedAt };
-    if (left) this.told(origin, left, done);
-    return this.told(origin, after, done);
+    if (left) this.announce(origin, left, done);
+    return this.announce(origin, after, done);
   }
 
-  private told(
+  private announce(
     { workspaceId, userId, clientId }: ChangeOrigin,
     { path, docPath, head, deletedAt }: FileRecord,
     done: boolean,

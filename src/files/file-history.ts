@@ -131,7 +131,7 @@ export class FileHistory {
     const target = readCloudPath(file.path);
     const taken = await this.store.at(origin.workspaceId, target.docPath);
     if (taken !== null) throw new DomainError('CONFLICT', `${taken.path} is there already.`);
-    return this.folders.placeOf(origin, target, now, { files: 1 });
+    return this.folders.pathFor(origin, target, now, { files: 1 });
   }
 
   private async require(workspaceId: string, fileId: string): Promise<FileRecord> {

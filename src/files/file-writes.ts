@@ -128,7 +128,7 @@ export class FileWrites {
       const now = this.clock.now();
       // An implicit folder keeps the name under which it is listed.
       const named = { ...target, path: entry?.path ?? target.path };
-      const path = await this.folders.placeOf(origin, named, now, { files: 1, versions: 1 });
+      const path = await this.folders.pathFor(origin, named, now, { files: 1, versions: 1 });
       const folder = path === null ? null : await this.folders.make(origin, path, target.docPath, now);
       return folder && { folder, created: true };
     });
@@ -151,7 +151,7 @@ export class FileWrites {
       if (taken !== null && taken.id !== file.id)
         throw new DomainError('CONFLICT', `${taken.path} is there already.`);
       const now = this.clock.now();
-      const place = await this.folders.placeOf(origin, to, now);
+      const place = await this.folders.pathFor(origin, to, now);
       if (place === null) return null;
       const path = await this.folders.spelling(origin.workspaceId, to, place);
       if (path === file.path) return { from: file, to: file };
@@ -198,7 +198,7 @@ export class FileWrites {
   ): Promise<{ file: FileRecord; created: boolean } | null> {
     const now = this.clock.now();
     const adds = { files: 1, versions: 1, ...newBytes(content) };
-    const place = await this.folders.placeOf(origin, target, now, adds);
+    const place = await this.folders.pathFor(origin, target, now, adds);
     if (place === null) return null;
     const path = isOwnPath
       ? inRootOf(place, target.path)

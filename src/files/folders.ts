@@ -41,20 +41,20 @@ export class Folders {
    * The path of an entry in the spelling of its folders; creates missing ones at `now` (epoch ms) if there is room for
    * them and for `adds`. Null if another writer changed a folder; CONFLICT if a file is above it.
    */
-  async placeOf(
+  async pathFor(
     origin: ChangeOrigin,
     target: CloudPath,
     now: number,
     adds: Addition = {},
   ): Promise<string | null> {
     const { workspaceId } = origin;
-    let above = await this.lookAbove(workspaceId, target);
+    let above = await this.findAbove(workspaceId, target);
     // Of parallel writes into a missing folder one creates it; if that is refused, each tries on its own.
     for (let isMade = true; isMade;) {
       const other = keysOf(workspaceId, above.missing).find((key) => this.making.has(key));
       if (other === undefined) break;
       isMade = await this.making.get(other)!.catch(() => false);
-      above = await this.lookAbove(workspaceId, target);
+      above = await this.findAbove(workspaceId, target);
     }
     return this.placeBelow(origin, target, now, adds, above);
   }
@@ -141,7 +141,7 @@ export class Folders {
     }
   }
 
-  private async lookAbove(workspaceId: string, target: CloudPath): Promise<Above> {
+  private async findAbove(workspaceId: string, target: CloudPath): Promise<Above> {
     const missing: MissingFolder[] = [];
     for (let above = folderOf(target); above.docPath !== ''; above = folderOf(above)) {
       const entry = await this.files.at(workspaceId, above.docPath);

@@ -21,7 +21,7 @@ interface Search {
   wanted: Wanted;
   /** Parts of the docPath, at least one. */
   parts: string[];
-  isOver: () => boolean;
+  isTimeUp: () => boolean;
 }
 
 /** Builds the error for a missing path, with the nearest existing path [TOOL-4]. */
@@ -33,7 +33,7 @@ export class NearestPath {
   async notFound(workspaceId: string, wanted: Wanted, target: CloudPath): Promise<DomainError> {
     const end = performance.now() + MAX_MS;
     const parts = target.docPath.split('/');
-    const nearest = await this.find({ workspaceId, wanted, parts, isOver: () => performance.now() > end });
+    const nearest = await this.find({ workspaceId, wanted, parts, isTimeUp: () => performance.now() > end });
     const hint = nearest === null ? '' : ` The nearest is ${nearest}.`;
     return new DomainError('NOT_FOUND', `${wanted} not found: ${target.path}${hint}`);
   }
@@ -52,7 +52,7 @@ export class NearestPath {
     await yieldIfBusy();
     const roots = await this.files.childrenOf(workspaceId, '', null, MAX_ROOTS);
     for (const { kind, docPath } of roots) {
-      if (search.isOver()) return null;
+      if (search.isTimeUp()) return null;
       if (kind !== 'folder') continue;
       const path = await this.pathAt({ workspaceId, ...search }, [docPath, ...parts]);
       if (path !== null) return path;
@@ -67,10 +67,10 @@ export class NearestPath {
   }
 
   /** An entry of the same name elsewhere, with the longest common tail. */
-  private async elsewhere({ workspaceId, wanted, parts, isOver }: Search): Promise<string | null> {
+  private async elsewhere({ workspaceId, wanted, parts, isTimeUp }: Search): Promise<string | null> {
     let best: { path: string; tail: number } | null = null;
     let after: string | null = null;
-    for (let looked = 0; looked < MAX_ENTRIES && !isOver(); looked += STEP) {
+    for (let looked = 0; looked < MAX_ENTRIES && !isTimeUp(); looked += STEP) {
       await yieldIfBusy();
       const found: ListedEntry[] = await this.files.below(workspaceId, '', after, STEP);
       for (const entry of found) {
@@ -86,16 +86,16 @@ export class NearestPath {
   /** The most similar name in the deepest existing folder, with the rest of the path if that exists. */
   private async sibling(search: Search): Promise<string | null> {
     const { workspaceId, wanted, parts } = search;
-    for (let depth = parts.length - 1; depth >= 0 && !search.isOver(); depth -= 1) {
+    for (let depth = parts.length - 1; depth >= 0 && !search.isTimeUp(); depth -= 1) {
       const folder = parts.slice(0, depth);
       await yieldIfBusy();
       const entries = await this.files.childrenOf(workspaceId, folder.join('/'), null, STEP);
       if (entries.length === 0) continue;
       const rest = parts.slice(depth + 1);
       const possible = entries.filter(({ kind }) => fits(rest.length > 0 ? 'Folder' : wanted, kind));
-      const near = closestName(parts[depth]!, possible);
-      if (near === null || rest.length === 0) return near?.path ?? null;
-      return (await this.pathAt(search, [near.docPath, ...rest])) ?? near.path;
+      const closest = closestName(parts[depth]!, possible);
+      if (closest === null || rest.length === 0) return closest?.path ?? null;
+      return (await this.pathAt(search, [closest.docPath, ...rest])) ?? closest.path;
     }
     return null;
   }

@@ -55,7 +55,7 @@ export class Spellings {
   private async respell(origin: ChangeOrigin, { path, docPath }: Renamed): Promise<void> {
     const folder = await this.files.at(origin.workspaceId, docPath);
     if (folder?.kind !== 'folder' || !wasMade(folder) || folder.path === path) return;
-    const inside = await this.foldersSpelt(origin.workspaceId, docPath, `${folder.path}/`);
+    const inside = await this.foldersWithPrefix(origin.workspaceId, docPath, `${folder.path}/`);
     if (inside === null) return;
     await this.folders.rename(origin, folder, path);
     for (const { docPath: at, path: was } of inside) {
@@ -66,7 +66,7 @@ export class Spellings {
   }
 
   /** The folders below one with this prefix; null if a file has it. */
-  private async foldersSpelt(
+  private async foldersWithPrefix(
     workspaceId: string,
     docPath: string,
     prefix: string,
@@ -75,9 +75,9 @@ export class Spellings {
     for (let after: string | null = null; ;) {
       await yieldIfBusy();
       const page: ListedEntry[] = await this.files.below(workspaceId, docPath, after, LISTED_AT_ONCE);
-      const spelt = page.filter(({ path }) => path.startsWith(prefix));
-      if (spelt.some(({ kind }) => kind === 'file')) return null;
-      found.push(...spelt);
+      const matching = page.filter(({ path }) => path.startsWith(prefix));
+      if (matching.some(({ kind }) => kind === 'file')) return null;
+      found.push(...matching);
       if (page.length < LISTED_AT_ONCE) return found;
       after = page.at(-1)!.docPath;
     }

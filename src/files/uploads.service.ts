@@ -61,20 +61,21 @@ export class UploadsService {
     const { target, content, sha256 } = upload;
     const known = filePatchId && (await this.files.versionOfPatch(workspaceId, filePatchId, sha256));
     const entry = await this.files.at(workspaceId, target.docPath);
-    if (known) return sameAgain(known, entry?.kind === 'file' ? entry : null, target);
-    if (entry?.kind === 'folder') return this.keep(origin, upload, inTheWay(`${entry.path} is a folder.`));
+    if (known) return repeatedAnswer(known, entry?.kind === 'file' ? entry : null, target);
+    if (entry?.kind === 'folder')
+      return this.keep(origin, upload, conflictRefusal(`${entry.path} is a folder.`));
     const current = entry?.head.sha256 ?? null;
     // A folder in step may have uploaded a patch's bytes before the patch's own upload arrives.
     const mayReplace = upload.bases.includes(current);
     if (entry && current === sha256 && !(mayReplace && changesMode(entry.head, content)))
       return saved(entry, entry.head);
-    if (!mayReplace) return this.keep(origin, upload, movedOn(current));
+    if (!mayReplace) return this.keep(origin, upload, staleRefusal(current));
     try {
       const written = await this.writes.put(origin, target, entry, content, true);
       return written && saved(written.file, written.file.head);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'CONFLICT') throw error;
-      return this.keep(origin, upload, inTheWay(error.message));
+      return this.keep(origin, upload, conflictRefusal(error.message));
     }
   }
 
@@ -133,20 +134,20 @@ type Outcome = FilePutAnswer | { refusal: DomainError };
 type Refusal = (kept: FileVersion) => DomainError;
 
 /** The answer to a repeated upload; `live` is the file now at its path. */
-function sameAgain(
+function repeatedAnswer(
   { fileId, version }: { fileId: string; version: FileVersion },
   live: FileRecord | null,
   { path }: CloudPath,
 ): Outcome {
   if (!version.conflict) return saved({ id: fileId, path: live?.path ?? path }, version);
-  return { refusal: movedOn(live?.head.sha256 ?? null)(version) };
+  return { refusal: staleRefusal(live?.head.sha256 ?? null)(version) };
 }
 
 function saved({ id: fileId, path }: Pick<FileRecord, 'id' | 'path'>, { id }: FileVersion): FilePutAnswer {
   return { fileId, versionId: id, path };
 }
 
-function movedOn(currentSha256: string | null): Refusal {
+function staleRefusal(currentSha256: string | null): Refusal {
   return ({ id: conflictVersionId }) =>
     new DomainError(
       'STALE',
@@ -155,7 +156,7 @@ function movedOn(currentSha256: string | null): Refusal {
     );
 }
 
-function inTheWay(what: string): Refusal {
+function conflictRefusal(what: string): Refusal {
   return ({ id: conflictVersionId }) =>
     new DomainError('CONFLICT', `${what} The upload is kept as a version of a deleted file.`, {
       details: { currentSha256: null, conflictVersionId },

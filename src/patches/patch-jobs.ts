@@ -83,9 +83,9 @@ const CHANGES_PER_PASS = 8;
 /** The load of patching a text; each patch passes over the text. */
 export function loadOf(bytes: Uint8Array | null, patches: readonly FilePatch[]): Load {
   const size = bytes?.length ?? 0;
-  const said = patches.reduce((sum, patch) => sum + sizeOf(patch), 0);
+  const chars = patches.reduce((sum, patch) => sum + sizeOf(patch), 0);
   const passes = patches.reduce((sum, { changes }) => sum + Math.ceil(changes.length / CHANGES_PER_PASS), 0);
-  return weighed(size + said, size * passes + said);
+  return weighed(size + chars, size * passes + chars);
 }
 
 function sizeOf({ changes }: FilePatch): number {

@@ -88,9 +88,9 @@ export class PatchPreparation {
 
   async prepare(args: Json, origin: PatchOrigin): Promise<PreparedBatch> {
     const repeated = repeatedNamesIn(args);
-    if (repeated.faults.length > 0) return { record: null, error: faulty(repeated) };
+    if (repeated.faults.length > 0) return { record: null, error: batchError(repeated) };
     const parsed = await this.parse(args, origin.revertOf !== null);
-    if (!parsed.ok) return { record: null, error: faulty(parsed) };
+    if (!parsed.ok) return { record: null, error: batchError(parsed) };
     await yieldIfBusy();
     const { session, turnId, callId, revertOf } = origin;
     const batch = withIds(parsed.batch);
@@ -100,7 +100,7 @@ export class PatchPreparation {
       ...{ userId: session.userId, createdAt: this.clock.now(), revertOf, batch, bases: situation.bases },
     };
     const faults = await this.faultsOf(session, situation);
-    return { record, error: faults.faults.length > 0 ? faulty(faults) : null };
+    return { record, error: faults.faults.length > 0 ? batchError(faults) : null };
   }
 
   /** Runs here, not on a worker: copying the batch to a worker and back takes as long. */
@@ -121,7 +121,7 @@ export class PatchPreparation {
       await yieldIfBusy();
       const head = await this.texts.head(session.workspaceId, patch.docPath);
       const known = knownOf(head, active.get(patch.docPath), patch, folders);
-      const isForClient = known !== null && isForTheClient(patch, known, folders);
+      const isForClient = known !== null && clientDecides(patch, known, folders);
       // The folder's content is the base: a head that the folder does not have stays as it is.
       situation.bases.push(isForClient ? { versionId: null, sha256: patch.originalSha256 } : baseOf(head));
       situation.sizeBytes += head?.sizeBytes ?? 0;
@@ -143,33 +143,33 @@ export class PatchPreparation {
       const { currentSha256, source } = items[0]!;
       found.add(await this.inspect(session, { bytes, currentSha256, source, patches: items }));
     }
-    const askUntil = this.clock.now() + MAX_ASKING_MS;
+    const deadline = this.clock.now() + MAX_ASKING_MS;
     for (const file of judged) {
       if (file.source !== 'Active file') continue;
-      const isAsked = this.clock.now() < askUntil;
-      found.add(await this.inspect(session, await this.heldByClient(session, file, isAsked)));
+      const mayAsk = this.clock.now() < deadline;
+      found.add(await this.inspect(session, await this.heldByClient(session, file, mayAsk)));
     }
     return found.result();
   }
 
   private inspect(session: SessionRecord, { patches, ...text }: Inspection): Promise<PatchFaults> {
-    const bare = patches.map(({ patch, fileIndex }) => ({ patch, fileIndex }));
+    const indexed = patches.map(({ patch, fileIndex }) => ({ patch, fileIndex }));
     const load = loadOf(
       text.bytes,
-      bare.map(({ patch }) => patch),
+      indexed.map(({ patch }) => patch),
     );
-    return this.pool.run(session.userId, INSPECT_PATCHES, { ...text, patches: bare }, load);
+    return this.pool.run(session.userId, INSPECT_PATCHES, { ...text, patches: indexed }, load);
   }
 
   /** What the client holds, if the patch is based on it [PATCH-12]; else the recorded Active file. */
   private async heldByClient(
     session: SessionRecord,
     { patch, fileIndex, currentSha256, source }: JudgedFile,
-    isAsked: boolean,
+    mayAsk: boolean,
   ): Promise<Inspection> {
     const { docPath, originalSha256 } = patch;
     const known: Inspection = { bytes: null, currentSha256, source, patches: [{ patch, fileIndex }] };
-    if (!isAsked || currentSha256 === originalSha256) return known;
+    if (!mayAsk || currentSha256 === originalSha256) return known;
     const bytes = await this.clients.held(session, docPath, originalSha256, currentSha256);
     return bytes === null ? known : { ...known, currentSha256: originalSha256, bytes };
   }
@@ -187,9 +187,9 @@ function knownOf(
   { docPath, originalSha256 }: FilePatch,
   folders: UserFolders,
 ): Known | null {
-  const isForTheDisk =
+  const diskDecides =
     active?.isDirty === false && active.sha256 !== originalSha256 && folders.isConnected(docPath);
-  if (active && !isForTheDisk) return { currentSha256: active.sha256, source: 'Active file' };
+  if (active && !diskDecides) return { currentSha256: active.sha256, source: 'Active file' };
   return head && { currentSha256: head.sha256, source: 'Cloud file' };
 }
 
@@ -201,7 +201,7 @@ function baseOf(head: CloudHead | null): PatchBase | null {
  * In a connected folder the disk counts and may be ahead of the Cloud: only the client can tell whether another sha256
  * is stale.
  */
-function isForTheClient(
+function clientDecides(
   { docPath, originalSha256 }: FilePatch,
   { currentSha256, source }: Known,
   folders: UserFolders,
@@ -257,7 +257,7 @@ function repeatedNamesIn(args: Json): PatchFaults {
   return found.result();
 }
 
-function faulty({ faults, moreFaults }: PatchFaults): ToolCallError {
+function batchError({ faults, moreFaults }: PatchFaults): ToolCallError {
   const codes = new Set(faults.map((fault) => fault.code));
   const code: CallErrorCode = codes.has('STALE')
     ? 'STALE'

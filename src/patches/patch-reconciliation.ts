@@ -89,7 +89,7 @@ export class PatchReconciliation {
       formers !== null && patch.changes.length === record.batch.files[at]!.changes.length;
     const restored = againstFormers(formers, applied.filter(isRestored));
     const rest = applied.filter((file) => !isRestored(file));
-    const found = [...uploads, ...restored, ...(await this.againstOurs(record, rest))];
+    const found = [...uploads, ...restored, ...(await this.againstOwnApplication(record, rest))];
     const divergences = found.sort((a, b) => a.at - b.at).map(({ divergence }) => divergence);
     const result = withVersions(completed, versionIds);
     return { completed, result, divergences, notUploaded: missing };
@@ -147,7 +147,10 @@ export class PatchReconciliation {
   }
 
   /** Applies the accepted changes here if the base is in the Cloud, and compares. */
-  private againstOurs(record: PatchBatchRecord, applied: readonly AppliedFile[]): Promise<FoundAt[]> {
+  private againstOwnApplication(
+    record: PatchBatchRecord,
+    applied: readonly AppliedFile[],
+  ): Promise<FoundAt[]> {
     return applied.length === 0
       ? Promise.resolve([])
       : this.jobs.run(record.userId, () => this.applyAll(record, applied));

@@ -6,7 +6,7 @@ const OVERSIZED_EVENT = 'frame:oversized';
 const OVERSIZED = JSON.stringify([OVERSIZED_EVENT]);
 /** Bytes of each event, or why it was not parsed. */
 const SIZES = new WeakMap<object, number>();
-const FAULTS = new WeakMap<object, string>();
+const REASONS = new WeakMap<object, string>();
 const NOTHING = Buffer.alloc(0);
 /** Type, attachment count, namespace and id of a packet, before its JSON. */
 const HEADER = /^[0-6](?:\d{1,2}-)?(?:\/[^,]{0,100},)?\d{0,15}(?=[[{"]|$)/;
@@ -31,7 +31,7 @@ export function bytesOf(event: object): number {
 
 /** Why an event from Socket.IO was not parsed; null if it was. */
 export function faultOf(event: object): string | null {
-  return FAULTS.get(event) ?? null;
+  return REASONS.get(event) ?? null;
 }
 
 /** Writes JSON without lone surrogates, which some clients reject. */
@@ -85,7 +85,7 @@ class BoundedDecoder extends Decoder {
       return packet;
     }
     const data = [OVERSIZED_EVENT];
-    FAULTS.set(data, `The event ${this.fault}.`);
+    REASONS.set(data, `The event ${this.fault}.`);
     return { ...packet, data };
   }
 }

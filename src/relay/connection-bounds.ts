@@ -8,7 +8,7 @@ import { ClientAddresses, networksOf } from '../common/http/client-address.js';
 import { Budget } from '../limits/budget.js';
 import { Config } from '../config/config.js';
 import { ConnectionLoad } from './connection-load.js';
-import { type EngineConnection, letGo, UnauthenticatedGate } from './unauthenticated-gate.js';
+import { type EngineConnection, destroyConnection, UnauthenticatedGate } from './unauthenticated-gate.js';
 import { type LoadLimits, UserLoad } from './user-load.js';
 
 /** A user may hold 1/4 of the total of all users. */
@@ -23,7 +23,7 @@ export class ConnectionBounds {
   /** Websockets before the handshake, by address and by network. */
   private readonly unauthenticated = new Budget({});
   private readonly gates = new WeakMap<EngineConnection, { gate: UnauthenticatedGate; address: string }>();
-  private readonly lines = new WeakMap<EngineConnection, ConnectionLoad>();
+  private readonly connectionLoads = new WeakMap<EngineConnection, ConnectionLoad>();
   private readonly loads = new Map<string, UserLoad>();
 
   constructor(
@@ -37,12 +37,12 @@ export class ConnectionBounds {
     // Under any configuration one event of maximum size fits, and another partial one.
     const { maxRelayBytes, maxBodyBytes } = config;
     const user = Math.max(maxRelayBytes / USERS_PART, 3 * maxBodyBytes);
-    this.limits = { user, total: Math.max(maxRelayBytes, user), held: 0, loads: new Set() };
+    this.limits = { user, total: Math.max(maxRelayBytes, user), heldBytes: 0, loads: new Set() };
   }
 
   /** Incomplete or unread bytes of all users. */
   get held(): number {
-    return this.limits.held;
+    return this.limits.heldBytes;
   }
 
   /** The client address of a request. */
@@ -64,40 +64,40 @@ export class ConnectionBounds {
     this.count(address, 1);
     this.gates.set(connection, { gate: new UnauthenticatedGate(connection), address });
     connection.once('close', () => {
-      letGo(connection);
-      this.noLongerStrange(connection);
+      destroyConnection(connection);
+      this.removeGate(connection);
     });
   }
 
   /** Registers a connection whose handshake was accepted for its user. */
   admitted(connection: EngineConnection, userId: string): ConnectionLoad {
-    this.noLongerStrange(connection);
-    const known = this.lines.get(connection);
+    this.removeGate(connection);
+    const known = this.connectionLoads.get(connection);
     if (known !== undefined) return known;
     this.http.httpAdapter.getInstance<FastifyInstance>().connections.keep(connection.request.socket);
     const load = this.loadOf(userId);
     const onCut = (why: string): void => this.logger.warn({ userId }, `A relay connection was ended: ${why}`);
-    const line = new ConnectionLoad(connection, load, this.config.answerMs, onCut);
-    this.lines.set(connection, line);
-    return line;
+    const connectionLoad = new ConnectionLoad(connection, load, this.config.answerMs, onCut);
+    this.connectionLoads.set(connection, connectionLoad);
+    return connectionLoad;
   }
 
   /** Resolves when the client has read enough to be sent another call. */
-  async room(connection: EngineConnection): Promise<void> {
-    const line = this.lines.get(connection);
-    if (line !== undefined) await line.load.room(line);
+  async backpressure(connection: EngineConnection): Promise<void> {
+    const connectionLoad = this.connectionLoads.get(connection);
+    if (connectionLoad !== undefined) await connectionLoad.load.backpressure(connectionLoad);
   }
 
   /** Records that the connection was sent a call. */
   callSent(connection: EngineConnection): void {
-    this.lines.get(connection)?.flood.sent();
+    this.connectionLoads.get(connection)?.flood.sent();
   }
 
   private loadOf(userId: string): UserLoad {
     for (const [id, load] of this.loads) {
       // Loads outlive the last connection, so reconnecting does not reset them.
       if (this.loads.size <= MAX_REMEMBERED) break;
-      if (load.isOver) this.loads.delete(id);
+      if (load.isDisposable) this.loads.delete(id);
     }
     const limited = this.config.rateLimit !== null;
     const load = this.loads.get(userId) ?? new UserLoad(this.limits, limited, () => this.stopwatch.elapsed());
@@ -106,12 +106,12 @@ export class ConnectionBounds {
     return load;
   }
 
-  private noLongerStrange(connection: EngineConnection): void {
-    const stranger = this.gates.get(connection);
-    if (stranger === undefined) return;
+  private removeGate(connection: EngineConnection): void {
+    const entry = this.gates.get(connection);
+    if (entry === undefined) return;
     this.gates.delete(connection);
-    stranger.gate.open();
-    this.count(stranger.address, -1);
+    entry.gate.open();
+    this.count(entry.address, -1);
   }
 
   private count(address: string, change: 1 | -1): void {

@@ -14,7 +14,7 @@ import type { Membership } from '../storage/ports/turn.js';
 import { RelayConnections } from './relay-connections.js';
 
 /** A sweep reads one row per connected user, so it runs less often than others. */
-const SELDOM = 3;
+const INTERVAL_FACTOR = 3;
 /** Longest time between two sweeps, ms: connections end within 5 s of their login or membership [REQ-8] [MEMBER-2]. */
 const LONGEST_MS = 3_000;
 /** Logins or members per query. */
@@ -36,9 +36,9 @@ export class ConnectionEnds extends Sweep {
     { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
-    super(Math.min(SELDOM * catchUpMs, LONGEST_MS), logger);
+    super(Math.min(INTERVAL_FACTOR * catchUpMs, LONGEST_MS), logger);
     bus.subscribe(EVERY_NODE, (message) => this.onMessage(message));
-    messages.heard$.subscribe((message) => this.onMessage(message));
+    messages.received$.subscribe((message) => this.onMessage(message));
   }
 
   protected async sweep(): Promise<void> {
@@ -64,13 +64,13 @@ export class ConnectionEnds extends Sweep {
         return this.connections.endLogins(new Set([message.loginId]));
       case 'client_connected': {
         const client = this.clients.find(message);
-        if (client && isNewer(message, client)) client.line.replaced();
+        if (client && isNewer(message, client)) client.channel.replaced();
       }
     }
   }
 
   private closeAll(workspaceId: string, userId: string): void {
-    for (const client of this.clients.ofUser(workspaceId, userId)) client.line.close();
+    for (const client of this.clients.ofUser(workspaceId, userId)) client.channel.close();
   }
 }
 

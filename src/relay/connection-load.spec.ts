@@ -62,19 +62,19 @@ describe('a line of the relay', () => {
   let cuts: string[];
   beforeEach(() => {
     jest.useFakeTimers();
-    limits = { user: 64 * MIB, total: 100 * MIB, held: 0, loads: new Set() };
+    limits = { user: 64 * MIB, total: 100 * MIB, heldBytes: 0, loads: new Set() };
     now = 0;
     cuts = [];
     load = new UserLoad(limits, true, () => now);
   });
   afterEach(() => void jest.useRealTimers());
 
-  function open(of = load): { connection: FakeConnection; line: ConnectionLoad } {
+  function open(of = load): { connection: FakeConnection; connectionLoad: ConnectionLoad } {
     const connection = new FakeConnection();
-    const line = new ConnectionLoad(connection as unknown as EngineConnection, of, 1_000, (why) =>
+    const connectionLoad = new ConnectionLoad(connection as unknown as EngineConnection, of, 1_000, (why) =>
       cuts.push(why),
     );
-    return { connection, line };
+    return { connection, connectionLoad };
   }
 
   it('is closed where it is sent more than its user may leave unread, but never for one event [RELAY-43]', () => {
@@ -83,7 +83,7 @@ describe('a line of the relay', () => {
     expect(cuts).toEqual([]);
     connection.send(1);
     expect([cuts, connection.socket.destroyed]).toEqual([['it does not read what the server sends'], true]);
-    expect(limits.held).toBe(0);
+    expect(limits.heldBytes).toBe(0);
   });
 
   it('is closed where all users hold too much, and its user the most, whoever comes next [RELAY-43]', () => {
@@ -93,7 +93,7 @@ describe('a line of the relay', () => {
     expect(cuts).toEqual([]);
     other.connection.receive(2 * MIB, false);
     expect([one.connection.socket.destroyed, other.connection.socket.destroyed]).toEqual([true, false]);
-    expect(limits.held).toBe(41 * MIB);
+    expect(limits.heldBytes).toBe(41 * MIB);
   });
 
   it('of a user who holds the most is left alone where another one of theirs holds more [RELAY-43]', () => {
@@ -129,7 +129,7 @@ describe('a line of the relay', () => {
     connection.receive(10);
     connection.emit('packet', { type: 'message', data: '52-["x"]' });
     for (const size of [1_000, 10]) connection.emit('packet', { type: 'message', data: Buffer.alloc(size) });
-    expect(limits.held).toBe(0);
+    expect(limits.heldBytes).toBe(0);
     connection.send(10);
     connection.read();
     jest.advanceTimersByTime(600_000);
@@ -151,7 +151,8 @@ describe('a line of the relay', () => {
   it('gets a call once there is room for it, one after the other, or it is gone [RELAY-43]', async () => {
     const [one, other] = [open(), open()];
     const got: string[] = [];
-    const ask = (name: string, { line }: typeof one): void => void load.room(line).then(() => got.push(name));
+    const ask = (name: string, { connectionLoad }: typeof one): void =>
+      void load.backpressure(connectionLoad).then(() => got.push(name));
     for (const { connection } of [one, other]) connection.send(5 * MIB);
     ask('first of one', one);
     ask('second of one', one);
@@ -176,7 +177,7 @@ describe('a line of the relay', () => {
   it('gets one call for each that is read, and none before those that came first [RELAY-43]', async () => {
     const [one, other] = [open(), open()];
     const got: string[] = [];
-    const ask = (name: string): void => void load.room(one.line).then(() => got.push(name));
+    const ask = (name: string): void => void load.backpressure(one.connectionLoad).then(() => got.push(name));
     for (const { connection } of [one, other]) connection.send(5 * MIB);
     for (const name of ['first', 'second']) ask(name);
     one.connection.read();
@@ -193,24 +194,24 @@ describe('a line of the relay', () => {
 
   it('has room for a call however slow its user’s other clients read [RELAY-43]', async () => {
     const slow = Array.from({ length: 20 }, () => open());
-    for (const { connection, line } of slow) {
-      let room = 0;
-      for (let sent = 0; sent < 8 && room === sent; sent += 1) {
-        void load.room(line).then(() => (room += 1));
+    for (const { connection, connectionLoad } of slow) {
+      let waits = 0;
+      for (let sent = 0; sent < 8 && waits === sent; sent += 1) {
+        void load.backpressure(connectionLoad).then(() => (waits += 1));
         await Promise.resolve();
-        if (room > sent) connection.send(MIB / 2);
+        if (waits > sent) connection.send(MIB / 2);
       }
     }
-    const { line } = open();
-    await load.room(line);
-    expect([cuts, limits.held < limits.user]).toEqual([[], true]);
+    const { connectionLoad } = open();
+    await load.backpressure(connectionLoad);
+    expect([cuts, limits.heldBytes < limits.user]).toEqual([[], true]);
   });
 
   it('that leaves the most unread is closed where nothing is left for another of its user [RELAY-43]', async () => {
     const [first, largest, last] = [open(), open(), open()];
     first.connection.send(20 * MIB);
     largest.connection.send(44 * MIB);
-    await load.room(last.line);
+    await load.backpressure(last.connectionLoad);
     expect(cuts).toEqual(['it has the most unread data, and other connections of its user have no room']);
     expect([first.connection.socket.destroyed, largest.connection.socket.destroyed]).toEqual([false, true]);
   });
@@ -245,7 +246,7 @@ describe('a line of the relay', () => {
     other.connection.receive(5 * MIB, false);
     expect([one.connection.socket.destroyed, other.connection.socket.destroyed]).toEqual([false, true]);
     one.connection.receive(1);
-    expect(limits.held).toBe(0);
+    expect(limits.heldBytes).toBe(0);
   });
 
   it('holds nothing of an event that becomes whole after its end [RELAY-41]', () => {
@@ -255,6 +256,6 @@ describe('a line of the relay', () => {
     connection.emit('packet', { type: 'message', data: '52-["x"]' });
     connection.emit('packet', { type: 'message', data: Buffer.alloc(MIB) });
     connection.emit('close');
-    expect(limits.held).toBe(0);
+    expect(limits.heldBytes).toBe(0);
   });
 });

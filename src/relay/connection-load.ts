@@ -56,7 +56,7 @@ export class ConnectionLoad implements LoadedConnection {
     load.join(this);
   }
 
-  get held(): number {
+  get heldBytes(): number {
     return this.partial + this.attached + this.unread;
   }
 
@@ -64,11 +64,11 @@ export class ConnectionLoad implements LoadedConnection {
     return this.queued + this.writing;
   }
 
-  hold(): void {
+  pause(): void {
     this.websocket.pause();
   }
 
-  goOn(): void {
+  resume(): void {
     this.websocket.resume();
   }
 
@@ -82,14 +82,14 @@ export class ConnectionLoad implements LoadedConnection {
   private readonly onControl = (content: Buffer): void => {
     this.settle(content.length + CONTROL_BYTES);
     const answers = this.connection.request.socket.writableLength - this.writing;
-    if (!this.mayGoOn() || answers > MAX_CONTROL_BYTES) this.cut('it floods');
+    if (!this.mayResume() || answers > MAX_CONTROL_BYTES) this.cut('it floods');
   };
 
   private readonly onPacket = ({ data }: { data?: unknown }): void => {
     // Data that arrived before the end is still assembled, but no longer counts.
     if (this.ended) return;
     this.settle(this.partial);
-    if (!this.mayGoOn()) setImmediate(() => this.cut('it floods'));
+    if (!this.mayResume()) setImmediate(() => this.cut('it floods'));
     if (Buffer.isBuffer(data)) this.attach(data.length);
     else if (typeof data === 'string') {
       this.detach();
@@ -99,7 +99,7 @@ export class ConnectionLoad implements LoadedConnection {
     }
   };
 
-  private mayGoOn(): boolean {
+  private mayResume(): boolean {
     return !this.load.limited || this.flood.pass();
   }
 

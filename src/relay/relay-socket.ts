@@ -54,19 +54,19 @@ export class SocketChannel implements ClientChannel {
 
   constructor(
     private readonly socket: RelaySocket,
-    private readonly lines: Pick<ConnectionBounds, 'room' | 'callSent'>,
+    private readonly bounds: Pick<ConnectionBounds, 'backpressure' | 'callSent'>,
     private readonly config: Pick<Config, 'acknowledgeMs' | 'fileReadMs'>,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {}
 
-  room(): Promise<void> {
-    return this.lines.room(this.socket.conn);
+  backpressure(): Promise<void> {
+    return this.bounds.backpressure(this.socket.conn);
   }
 
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome> {
     return new Promise((resolve) => {
-      this.lines.callSent(this.socket.conn);
+      this.bounds.callSent(this.socket.conn);
       this.socket.timeout(this.config.acknowledgeMs).emit('tool:call', call, (error, answer) => {
         resolve(error ? { kind: 'lost' } : readAnswer(answer));
       });
@@ -76,13 +76,13 @@ export class SocketChannel implements ClientChannel {
   readFile(read: FileRead): Promise<Ack<FileReadAnswer> | null> {
     if (this.silentUntil > this.clock.now() || !this.socket.connected) return Promise.resolve(null);
     return new Promise((resolve) => {
-      const gone = (): void => resolve(null);
-      this.socket.once('disconnect', gone);
+      const onDisconnect = (): void => resolve(null);
+      this.socket.once('disconnect', onDisconnect);
       const timeoutMs = fileReadMs(this.config, read.maxBytes);
       this.socket.timeout(timeoutMs).emit('file:read', read, (error, answer: unknown) => {
-        this.socket.off('disconnect', gone);
+        this.socket.off('disconnect', onDisconnect);
         if (error) this.silentUntil = this.clock.now() + SILENCE_MS;
-        resolve(error ? null : this.sound(answer, read));
+        resolve(error ? null : this.validAnswer(answer, read));
       });
     });
   }
@@ -109,7 +109,7 @@ export class SocketChannel implements ClientChannel {
     this.socket.disconnect(true);
   }
 
-  private sound(answer: unknown, { maxBytes }: FileRead): Ack<FileReadAnswer> | null {
+  private validAnswer(answer: unknown, { maxBytes }: FileRead): Ack<FileReadAnswer> | null {
     const checked = checkFileAnswer(answer, maxBytes);
     if (typeof checked !== 'string') return checked;
     this.logger.warn({ ...this.socket.data.client.key, fault: checked }, 'A client’s file is not taken');

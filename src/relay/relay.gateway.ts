@@ -108,9 +108,9 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
   private async begin(socket: RelaySocket, resumed: readonly string[]): Promise<void> {
     const { client } = socket.data;
     // Calls that ended since their turn was read no longer occupy a slot.
-    const held = resumed.filter((callId) => this.reports.holds(client.key, callId));
-    this.connections.resumed(socket, held);
-    void this.openings.tellAll(client);
+    const stillHeld = resumed.filter((callId) => this.reports.holds(client.key, callId));
+    this.connections.resumed(socket, stillHeld);
+    void this.openings.notifyClient(client);
     try {
       await this.reports.takeUpPending(client.key);
     } catch (error) {

@@ -6,7 +6,7 @@ export type EngineConnection = Socket['conn'];
 
 /** Bytes before the handshake is accepted: enough for a token, tools, folders and a retry with another token. */
 export const MAX_UNAUTHENTICATED_BYTES = 16 * 1024;
-const MAX_STRANGER_PACKETS = 32;
+const MAX_UNAUTHENTICATED_PACKETS = 32;
 /** How long sending the refusal may take. */
 const END_MS = 1_000;
 
@@ -20,7 +20,7 @@ const REFUSAL = `4${RELAY_NAMESPACE},${JSON.stringify({ message: TOO_LARGE.messa
 const MAX_LATE_BYTES = 64 * 1024;
 
 /** Destroys an ended connection, since the peer might never close its side. */
-export function letGo({ request: { socket } }: EngineConnection): void {
+export function destroyConnection({ request: { socket } }: EngineConnection): void {
   let late = 0;
   socket.prependListener('data', (chunk: Buffer) => {
     late += chunk.length;
@@ -56,7 +56,7 @@ export class UnauthenticatedGate {
 
   private readonly onPacket = (): void => {
     this.packets += 1;
-    if (this.packets > MAX_STRANGER_PACKETS) this.refuse();
+    if (this.packets > MAX_UNAUTHENTICATED_PACKETS) this.refuse();
   };
 
   private refuse(): void {

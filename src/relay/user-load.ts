@@ -12,10 +12,10 @@ const ROOM_BYTES = 4 * MIB;
 /** Operations that a user's load performs on one connection. */
 export interface LoadedConnection {
   /** Stops reading until resumed. */
-  hold(): void;
-  goOn(): void;
+  pause(): void;
+  resume(): void;
   /** Incomplete or unread bytes of the connection. */
-  readonly held: number;
+  readonly heldBytes: number;
   /** Unread bytes. */
   readonly unread: number;
   /** Ends the connection and releases its bytes. */
@@ -24,12 +24,12 @@ export interface LoadedConnection {
 
 /** Byte limits shared by all users of a node. */
 export interface LoadLimits {
-  /** Per user: incomplete bytes, unread bytes, and half of the bytes in flight. */
+  /** Per user, for incomplete and for unread bytes; half of it for bytes in flight. */
   user: number;
   /** Incomplete and unread bytes of all users. */
   total: number;
   /** Current total of all users. */
-  held: number;
+  heldBytes: number;
   /** The users who have connections. */
   readonly loads: Set<UserLoad>;
 }
@@ -40,17 +40,17 @@ export interface LoadLimits {
  */
 export class UserLoad {
   readonly flood: FloodGate;
-  readonly lines = new Set<LoadedConnection>();
+  readonly connections = new Set<LoadedConnection>();
   private arriving = 0;
   private waiting = 0;
-  private inHand = 0;
+  private inFlight = 0;
   private tokens = BURST_BYTES;
   private at: number;
-  private isHeld = false;
+  private isPaused = false;
   private timer: NodeJS.Timeout | undefined;
   /** Calls that wait for room, by channel, served round robin. */
   private readonly waiters = new RoundRobin<() => void, LoadedConnection>();
-  private makesRoom = false;
+  private isScheduled = false;
 
   /** @param limited whether events and the byte rate are limited */
   constructor(
@@ -74,23 +74,23 @@ export class UserLoad {
   /** Adds incomplete bytes, or with a minus removes them; false if there are too many. */
   arrive(bytes: number): boolean {
     this.arriving += bytes;
-    this.limits.held += bytes;
-    if (bytes > 0) this.shed();
+    this.limits.heldBytes += bytes;
+    if (bytes > 0) this.cutLargestUser();
     return bytes <= 0 || this.arriving <= this.limits.user;
   }
 
   /** Adds unread bytes, or with a minus removes them; false if there are too many. */
   wait(bytes: number): boolean {
     this.waiting += bytes;
-    this.limits.held += bytes;
-    if (bytes < 0) this.makeRoom();
-    else this.shed();
+    this.limits.heldBytes += bytes;
+    if (bytes < 0) this.admitNext();
+    else this.cutLargestUser();
     return bytes <= 0 || this.waiting <= this.limits.user;
   }
 
   /** Adds bytes of an event in flight, or with a minus removes them. */
   handle(bytes: number): void {
-    this.inHand += bytes;
+    this.inFlight += bytes;
     this.update();
   }
 
@@ -98,49 +98,49 @@ export class UserLoad {
    * Resolves when the channel has room for a call, in order, or is gone. Other unread channels do not block it: if no
    * room is left for an idle channel, the one with the most unread bytes is cut.
    */
-  room(line: LoadedConnection): Promise<void> {
-    if (!this.lines.has(line)) return Promise.resolve();
-    if (line.unread === 0 && !this.hasRoom(line)) this.endLargest();
-    if (this.waiters.sizeOf(line) === 0 && this.hasRoom(line)) return Promise.resolve();
-    return new Promise((resolve) => this.waiters.push(line, resolve));
+  backpressure(connection: LoadedConnection): Promise<void> {
+    if (!this.connections.has(connection)) return Promise.resolve();
+    if (connection.unread === 0 && !this.hasRoom(connection)) this.endLargest();
+    if (this.waiters.sizeOf(connection) === 0 && this.hasRoom(connection)) return Promise.resolve();
+    return new Promise((resolve) => this.waiters.push(connection, resolve));
   }
 
-  join(line: LoadedConnection): void {
-    this.lines.add(line);
+  join(connection: LoadedConnection): void {
+    this.connections.add(connection);
     this.limits.loads.add(this);
     // The time was not tracked while there was no connection.
     this.update();
-    if (this.isHeld) line.hold();
+    if (this.isPaused) connection.pause();
   }
 
-  leave(line: LoadedConnection): void {
-    this.lines.delete(line);
-    for (const resolve of this.waiters.clear(line)) resolve();
-    if (this.lines.size > 0) return;
+  leave(connection: LoadedConnection): void {
+    this.connections.delete(connection);
+    for (const resolve of this.waiters.clear(connection)) resolve();
+    if (this.connections.size > 0) return;
     this.limits.loads.delete(this);
     clearTimeout(this.timer);
-    this.isHeld = false;
+    this.isPaused = false;
   }
 
   /** Whether no state of the user has to be kept. */
-  get isOver(): boolean {
-    return this.lines.size === 0 && this.inHand === 0;
+  get isDisposable(): boolean {
+    return this.connections.size === 0 && this.inFlight === 0;
   }
 
   /** Over the total limit, cuts the largest connection of the user who holds the most, not the newcomer. */
-  private shed(): void {
+  private cutLargestUser(): void {
     const { limits } = this;
-    while (limits.held > limits.total) {
+    while (limits.heldBytes > limits.total) {
       const load = largest(limits.loads, ({ arriving, waiting }) => arriving + waiting);
-      const line = load && largest(load.lines, ({ held }) => held);
-      if (line === undefined || line.held === 0) return;
-      line.cut('it holds the most memory, and all connections together hold too much');
+      const connection = load && largest(load.connections, ({ heldBytes }) => heldBytes);
+      if (connection === undefined || connection.heldBytes === 0) return;
+      connection.cut('it holds the most memory, and all connections together hold too much');
     }
   }
 
   private endLargest(): void {
-    const line = largest(this.lines, ({ unread }) => unread);
-    line?.cut('it has the most unread data, and other connections of its user have no room');
+    const connection = largest(this.connections, ({ unread }) => unread);
+    connection?.cut('it has the most unread data, and other connections of its user have no room');
   }
 
   private hasRoom({ unread }: LoadedConnection): boolean {
@@ -148,29 +148,29 @@ export class UserLoad {
   }
 
   /** Lets one waiting call proceed, of the channel that was served least recently. */
-  private makeRoom(): void {
-    if (this.makesRoom) return;
-    const line = this.waiters.next((waiting) => this.hasRoom(waiting));
-    if (line === undefined) return;
-    this.makesRoom = true;
+  private admitNext(): void {
+    if (this.isScheduled) return;
+    const connection = this.waiters.next((waiting) => this.hasRoom(waiting));
+    if (connection === undefined) return;
+    this.isScheduled = true;
     // By then the sent bytes are counted.
     setImmediate(() => {
-      this.makesRoom = false;
-      this.makeRoom();
+      this.isScheduled = false;
+      this.admitNext();
     });
-    this.waiters.shift(line)!();
+    this.waiters.shift(connection)!();
   }
 
   private update(): void {
     const debt = this.debtMs();
-    const held = debt > 0 || this.inHand > this.limits.user / 2;
+    const paused = debt > 0 || this.inFlight > this.limits.user / 2;
     clearTimeout(this.timer);
     if (debt > 0) this.timer = setTimeout(() => this.update(), debt).unref();
-    if (held === this.isHeld) return;
-    this.isHeld = held;
-    for (const line of this.lines) {
-      if (held) line.hold();
-      else line.goOn();
+    if (paused === this.isPaused) return;
+    this.isPaused = paused;
+    for (const connection of this.connections) {
+      if (paused) connection.pause();
+      else connection.resume();
     }
   }
 

@@ -54,8 +54,8 @@ export class SessionsService {
       tools: request.tools ?? null,
       createdAt: await this.createdAt(workspaceId, userId),
     };
-    const room = { sessions: 1, bytes: sizeOf(session.tools) };
-    await this.quotas.write(session, room, () => this.store.insert(session));
+    const addition = { sessions: 1, bytes: sizeOf(session.tools) };
+    await this.quotas.write(session, addition, () => this.store.insert(session));
     this.created$.next(session);
     return session;
   }
@@ -93,8 +93,8 @@ export class SessionsService {
       await checkDocPaths(files);
       const activeFiles = files.map((file): ActiveFile => ({ ...file }));
       const before = await this.store.activeFilesOf(workspaceId, session.id);
-      const room = { bytes: Math.max(0, sizeOf(activeFiles) - sizeOf(before)) };
-      await this.quotas.write({ workspaceId, userId }, room, () =>
+      const addition = { bytes: Math.max(0, sizeOf(activeFiles) - sizeOf(before)) };
+      await this.quotas.write({ workspaceId, userId }, addition, () =>
         this.store.replaceActiveFiles(workspaceId, session.id, activeFiles),
       );
       return activeFiles;

@@ -24,14 +24,14 @@ export class ByteFinder {
   }
 
   /** Calls `tell` with the offset of each occurrence, in order, until it returns false. */
-  each(text: Uint8Array, overlapping: boolean, tell: (at: number) => boolean): void {
+  each(text: Uint8Array, overlapping: boolean, visit: (at: number) => boolean): void {
     const { wanted, borders } = this;
     for (let at = 0, matched = 0; at < text.length; at += 1) {
       const byte = text[at]!;
       while (matched > 0 && byte !== wanted[matched]) matched = borders[matched - 1]!;
       if (byte === wanted[matched]) matched += 1;
       if (matched < wanted.length) continue;
-      if (!tell(at - matched + 1)) return;
+      if (!visit(at - matched + 1)) return;
       matched = overlapping ? borders[matched - 1]! : 0;
     }
   }

@@ -56,9 +56,9 @@ export class CreateFileTool implements ToolDefinition {
     edited: Json,
   ): Promise<CreateDivergence | null> {
     const { content } = (edited ?? (await this.argumentsOf(turn, call))) as { content: string };
-    const asked = (await this.pool.run(turn.userId, HASH_TEXT, content, { bytes: content.length }))!;
+    const requested = (await this.pool.run(turn.userId, HASH_TEXT, content, { bytes: content.length }))!;
     return (
-      difference(reported, 'arguments', asked.hash, asked.sizeBytes) ??
+      difference(reported, 'arguments', requested.hash, requested.sizeBytes) ??
       (await this.againstUpload(turn, call, reported))
     );
   }

@@ -73,10 +73,10 @@ export class FileSearch {
         if (clock.isUp) return;
         const paths = rest.map((entry) => relativeTo(folder, entry));
         const input = { glob, paths, ms };
-        const { fitting, looked } = await this.pool.run(userId, MATCH_PATHS, input, matchLoad(glob, paths));
+        const { fitting, checked } = await this.pool.run(userId, MATCH_PATHS, input, matchLoad(glob, paths));
         const from = rest;
         yield fitting.map((index) => from[index]!);
-        rest = rest.slice(looked);
+        rest = rest.slice(checked);
       }
     }
   }

@@ -71,6 +71,6 @@ export class LineSearch {
 
 /** Whether a pattern asserts something before or after its match. */
 function assertionsOf(pattern: string): { atStart: boolean; atEnd: boolean } {
-  const bare = pattern.replace(/\\[^AzbB]/gs, '').replace(/\[\^/g, '[');
-  return { atStart: /\^|\\[AbB]/.test(bare), atEnd: /\$|\\[zbB]/.test(bare) };
+  const stripped = pattern.replace(/\\[^AzbB]/gs, '').replace(/\[\^/g, '[');
+  return { atStart: /\^|\\[AbB]/.test(stripped), atEnd: /\$|\\[zbB]/.test(stripped) };
 }

@@ -5,7 +5,7 @@ import type { CloudPath } from '../files/cloud-path.js';
 import { FilesService } from '../files/files.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import type { FileRecord } from '../storage/ports/files.store.js';
-import { SessionTexts, type TextsOf, whyNot } from './session-texts.js';
+import { SessionTexts, type TextsOf, reasonOf } from './session-texts.js';
 
 /** The source and metadata of a file's current text; the bytes are read on demand. */
 export interface NewestText {
@@ -36,18 +36,18 @@ export class NewestTexts {
   ) {}
 
   /** NOT_FOUND if nobody has the file, VALIDATION_ERROR if it is a folder. */
-  async find(whose: TextsOf, target: CloudPath, field: string): Promise<NewestText | OutOfReach> {
+  async find(client: TextsOf, target: CloudPath, field: string): Promise<NewestText | OutOfReach> {
     const { docPath } = target;
-    const active = await this.activeFile(whose, docPath);
+    const active = await this.activeFile(client, docPath);
     const isFile = docPath !== '' && !target.namesFolder;
-    const reading = isFile ? await this.texts.read(whose, docPath, active) : NOBODY;
-    const entry = isFile ? await this.files.at(whose.workspaceId, target) : null;
+    const reading = isFile ? await this.texts.read(client, docPath, active) : NOBODY;
+    const entry = isFile ? await this.files.at(client.workspaceId, target) : null;
     const head = entry?.kind === 'file' ? entry : null;
     if (reading.kind === 'given') return fromClient(target, reading, head);
-    if (active !== null && head === null) return { kind: 'out_of_reach', active, why: whyNot(reading) };
-    const file = await this.files.requireFile(whose.workspaceId, target, field);
+    if (active !== null && head === null) return { kind: 'out_of_reach', active, why: reasonOf(reading) };
+    const file = await this.files.requireFile(client.workspaceId, target, field);
     const { sha256, sizeBytes } = file.head;
-    const bytes = () => this.files.bytesOf(whose.workspaceId, file.head);
+    const bytes = () => this.files.bytesOf(client.workspaceId, file.head);
     const warnings = cloudWarnings(reading, active, sha256);
     return {
       ...{ kind: 'text', path: file.path, sizeBytes, bytes, sha256 },
@@ -94,12 +94,12 @@ function cloudWarnings(reading: FileReading, active: ActiveFile | null, sha256: 
     active.sha256 === sha256
       ? 'This is the Cloud’s text, which the editor had open too when it last told.'
       : `This is the Cloud’s text. The open text (sha256 ${active.sha256}) outranks it: do not plan a patch on what is here.`;
-  return [`The file is open in an editor that does not give its text: ${whyNot(reading)}. ${open}`];
+  return [`The file is open in an editor that does not give its text: ${reasonOf(reading)}. ${open}`];
 }
 
 function ofFolder(reading: FileReading): string {
   if (reading.kind === 'refused' && reading.code === 'NOT_FOUND') {
     return 'The connected folder does not have this file: it was deleted there, or never written. This is the Cloud’s text.';
   }
-  return `The file lies in a connected folder whose client does not give it: ${whyNot(reading)}. This is the Cloud’s text; the folder may hold another.`;
+  return `The file lies in a connected folder whose client does not give it: ${reasonOf(reading)}. This is the Cloud’s text; the folder may hold another.`;
 }

@@ -75,8 +75,8 @@ class TextReader {
 
   private readText(schemas: readonly JsonSchema[], text: string, path: string): Json {
     const kinds = kindsOf(schemas);
-    const isTaken = kinds.has('string') || !(kinds.has('array') || kinds.has('object'));
-    if (isTaken || this.parsed.length + this.faults.length >= MAX_TEXTS) return text;
+    const isAllowed = kinds.has('string') || !(kinds.has('array') || kinds.has('object'));
+    if (isAllowed || this.parsed.length + this.faults.length >= MAX_TEXTS) return text;
     const { value, fault } = readJsonText(text, this.count);
     if (fault !== null) this.faults.push({ path, code: 'json', message: fault });
     const kind = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;

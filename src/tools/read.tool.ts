@@ -56,11 +56,11 @@ export class ReadTool implements ServerTool {
       throw fieldError('path', 'holds bytes that are no UTF-8 text; GET …/contents/<path> gives them raw');
     }
     const active = await this.newest.activeFile(context, file.docPath);
-    const isOutranked = active !== null && active.sha256 !== file.head.sha256;
-    return { path: file.path, content, ...(isOutranked && { warnings: [outranked(active)] }) };
+    const isStale = active !== null && active.sha256 !== file.head.sha256;
+    return { path: file.path, content, ...(isStale && { warnings: [staleWarning(active)] }) };
   }
 }
 
-function outranked({ sha256 }: ActiveFile): string {
+function staleWarning({ sha256 }: ActiveFile): string {
   return `The file is open in the editor with another text (sha256 ${sha256}), which outranks this one: read it with workspace_read_file.`;
 }

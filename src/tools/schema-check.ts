@@ -28,7 +28,7 @@ export class SchemaCheck {
     if (overfull) return [overfull];
     const isSound = (this.stopsAtFirst ??= compile(SchemaCheck.first, this.schema));
     if (isSound(value)) return [];
-    const first = told(isSound.errors, value);
+    const first = faultsFrom(isSound.errors, value);
     const isLarge = holdsMoreThan(value, MAX_LOOKED_AT);
     const all = isLarge ? [...first, ...this.faultsInSample(value)] : this.allFaults(value);
     return cut(all, isLarge);
@@ -37,7 +37,7 @@ export class SchemaCheck {
   private allFaults(value: Json): SchemaFault[] {
     const validate = (this.namesAll ??= compile(SchemaCheck.every, this.schema));
     validate(value);
-    return told(validate.errors, value);
+    return faultsFrom(validate.errors, value);
   }
 
   private faultsInSample(value: Json): SchemaFault[] {
@@ -49,7 +49,7 @@ export class SchemaCheck {
       ({ keyword, instancePath, schemaPath }) =>
         !schemaPath.includes('/contains/') && !(OF_THE_WHOLE.has(keyword) && sample.cutAt.has(instancePath)),
     );
-    return told(ofParts, sample.value);
+    return faultsFrom(ofParts, sample.value);
   }
 }
 
@@ -60,7 +60,7 @@ function compile(ajv: Ajv, schema: JsonSchema): ValidateFunction {
   return validate;
 }
 
-function told(errors: ErrorObject[] | null | undefined, value: Json): SchemaFault[] {
+function faultsFrom(errors: ErrorObject[] | null | undefined, value: Json): SchemaFault[] {
   return (errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => toFault(error, value));
 }
 

@@ -51,7 +51,7 @@ describe('a search in slices', () => {
   });
 
   it('holds one path or more against a glob in each', () => {
-    expect(MATCH_PATHS.run({ glob: '*', paths: ['a', 'b'], ms: 0 })).toEqual({ fitting: [0], looked: 1 });
+    expect(MATCH_PATHS.run({ glob: '*', paths: ['a', 'b'], ms: 0 })).toEqual({ fitting: [0], checked: 1 });
   });
 
   it.each([

@@ -44,7 +44,7 @@ interface PathQuery {
  * whose characters are folded one by one.
  */
 const SHORT_PATTERN = 100;
-const MUCH_IN_SHORT = /[^\x20-\x7e]|\{|\\[0-9pP]|\[\[:/;
+const EXPENSIVE = /[^\x20-\x7e]|\{|\\[0-9pP]|\[\[:/;
 /** About this many pattern characters cost one pass over the text. */
 const CHARS_PER_PASS = 10;
 
@@ -56,7 +56,7 @@ export function compileExpression({ pattern, literal, ignoreCase }: Expression):
 
 /** Whether the expression compiles fast enough to be checked at acceptance. */
 export function isQuicklyCompiled({ pattern, literal }: Expression): boolean {
-  return literal || (pattern.length <= SHORT_PATTERN && !MUCH_IN_SHORT.test(pattern));
+  return literal || (pattern.length <= SHORT_PATTERN && !EXPENSIVE.test(pattern));
 }
 
 /** Matching lines of files; files that are not text are skipped. */
@@ -85,15 +85,15 @@ export function searchLoad(expression: Expression, bytes: number): Load {
 /** Indexes of the paths that match a glob, and how many were checked before the time was up, at least one. */
 export const MATCH_PATHS = defineJob(
   'tools.glob',
-  ({ glob, paths, ms }: PathQuery): { fitting: number[]; looked: number } => {
+  ({ glob, paths, ms }: PathQuery): { fitting: number[]; checked: number } => {
     const fits = compileGlob(glob, 'pattern');
     const end = performance.now() + ms;
     const fitting: number[] = [];
     for (const [index, path] of paths.entries()) {
-      if (index > 0 && performance.now() >= end) return { fitting, looked: index };
+      if (index > 0 && performance.now() >= end) return { fitting, checked: index };
       if (fits(path)) fitting.push(index);
     }
-    return { fitting, looked: paths.length };
+    return { fitting, checked: paths.length };
   },
 );
 

@@ -45,9 +45,9 @@ export class SessionTexts {
 }
 
 /** Why a client gave nothing, as half a sentence. Client texts are quoted as data. */
-export function whyNot(reading: FileReading): string {
+export function reasonOf(reading: FileReading): string {
   if (reading.kind === 'nobody') return 'no such client is connected';
   if (reading.kind !== 'refused') return 'it did not answer';
-  const said = reading.message === '' ? '' : `, ${JSON.stringify(reading.message)}`;
-  return `it refuses (${reading.code}${said})`;
+  const quoted = reading.message === '' ? '' : `, ${JSON.stringify(reading.message)}`;
+  return `it refuses (${reading.code}${quoted})`;
 }

@@ -1,7 +1,7 @@
 import { isStreamSafe } from '@patchbay/protocol';
 import { ByteFinder } from './byte-finder.js';
 
-/** A replacement of one exact string. */
+/** A added of one exact string. */
 export interface Replacement {
   oldString: string;
   newString: string;
@@ -25,26 +25,26 @@ const MAX_HINTED = 10_000;
 /** Replaces a string in a UTF-8 text. Linear in both, with one allocation, however many occurrences there are. */
 export function replaceText(text: Uint8Array, change: Replacement, maxBytes: number): Replaced {
   const { replaceAll } = change;
-  const [wanted, fresh] = [Buffer.from(change.oldString), Buffer.from(change.newString)];
+  const [wanted, added] = [Buffer.from(change.oldString), Buffer.from(change.newString)];
   const finder = new ByteFinder(wanted);
   const count = finder.count(text, replaceAll ? Infinity : MAX_COUNTED + 1, !replaceAll);
   if (count === 0) return { kind: 'refused', fault: `is not in the file${hintFor(text, change.oldString)}` };
   if (count > 1 && !replaceAll) {
     const times = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : count;
-    const mend = 'take more of the text around it, or replaceAll';
-    return { kind: 'refused', fault: `is in the file ${times} times; ${mend}` };
+    const advice = 'take more of the text around it, or replaceAll';
+    return { kind: 'refused', fault: `is in the file ${times} times; ${advice}` };
   }
-  const sizeBytes = text.length + count * (fresh.length - wanted.length);
+  const sizeBytes = text.length + count * (added.length - wanted.length);
   if (sizeBytes > maxBytes) return { kind: 'too_large', sizeBytes };
-  return { kind: 'replaced', bytes: withReplaced(text, finder, fresh, sizeBytes), count };
+  return { kind: 'replaced', bytes: withReplaced(text, finder, added, sizeBytes), count };
 }
 
-function withReplaced(text: Uint8Array, finder: ByteFinder, fresh: Buffer, sizeBytes: number): Uint8Array {
+function withReplaced(text: Uint8Array, finder: ByteFinder, added: Buffer, sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes);
   let [from, to] = [0, 0];
   finder.each(text, false, (at) => {
     to = copy(text, from, at, bytes, to);
-    to = copy(fresh, 0, fresh.length, bytes, to);
+    to = copy(added, 0, added.length, bytes, to);
     from = at + finder.length;
     return true;
   });

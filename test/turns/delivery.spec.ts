@@ -206,7 +206,7 @@ describe('the calls of one node', () => {
       node.fail('save', new Error('disk full'));
       const client = connect('a', 1);
       await take([{ callId: '1' }, { callId: '2' }]);
-      expect([sent, node.count('save'), client.hasRoom]).toEqual([[], 1, true]);
+      expect([sent, node.count('save'), client.hasFreeSlot]).toEqual([[], 1, true]);
       node.fail('save', null);
       await waitFor(() => deliveries().join() === '1→a', 'the first call');
     });
@@ -227,18 +227,18 @@ describe('the calls of one node', () => {
       node.hold('save');
       const client = connect('a', 1);
       const turn = await take([{ callId: '1' }]);
-      expect(client.hasRoom).toBe(false);
+      expect(client.hasFreeSlot).toBe(false);
       await node.elsewhere(turn, cancel);
       await node.release('save');
-      expect([sent, client.hasRoom]).toEqual([[], true]);
+      expect([sent, client.hasFreeSlot]).toEqual([[], true]);
     });
 
     it('when they end, also if another node claimed them', async () => {
       const client = connect('a', 1);
       const turn = await take([{ callId: '1', status: 'forwarded', attempt: 1, clientId: 'a' }]);
-      expect(client.hasRoom).toBe(false);
+      expect(client.hasFreeSlot).toBe(false);
       await submit(turn, cancel);
-      expect(client.hasRoom).toBe(true);
+      expect(client.hasFreeSlot).toBe(true);
     });
   });
 

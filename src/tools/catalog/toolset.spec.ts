@@ -30,21 +30,21 @@ describe('a tool', () => {
   });
 
   describe('that looks beyond its schema', () => {
-    const seen: JsonObject[] = [];
-    const beyond = { path: '/content', code: 'content', message: 'is not to my liking' };
+    const checkedArguments: JsonObject[] = [];
+    const customFault = { path: '/content', code: 'content', message: 'is not to my liking' };
     const strict: ToolDefinition = {
       contract: { ...createFile, executionLocation: 'server' },
       pathArguments: ['path'],
-      faultsOf: (args) => (seen.push(args), [beyond]),
+      faultsOf: (args) => (checkedArguments.push(args), [customFault]),
     };
     const bad = { path: '../a' };
 
     it('checks its Cloud paths always, and all else only of arguments that keep to the schema', () => {
       const tool = new Tool(strict);
-      const sound = { path: 'a', content: '' };
-      expect(tool.argumentFaults(sound)).toEqual([beyond]);
+      const valid = { path: 'a', content: '' };
+      expect(tool.argumentFaults(valid)).toEqual([customFault]);
       expect(tool.argumentFaults(bad).map(({ path }) => path)).toEqual(['/content', '/path']);
-      expect(seen).toEqual([sound]);
+      expect(checkedArguments).toEqual([valid]);
     });
 
     it('holds arguments of a call to the schema alone that was accepted under an earlier contract', () => {
@@ -58,13 +58,13 @@ describe('a tool', () => {
       ...definition,
       contract: { ...createFile, executionLocation: 'server' },
     };
-    for (const [of, paths, matter] of [
+    for (const [of, paths, concerns] of [
       [{ ...definition, pathArguments: ['path', 'to'] }, ['a'], true],
       [{ ...server, pathArguments: ['path', 'to'] }, [], false],
       [definition, [], false],
     ] as const) {
       const tool = new Tool(of);
-      expect([tool.clientPathsIn({ path: 'a', to: 1 }), tool.concernsFolders]).toEqual([paths, matter]);
+      expect([tool.clientPathsIn({ path: 'a', to: 1 }), tool.concernsFolders]).toEqual([paths, concerns]);
       for (const broken of [null, 'a', ['a'], {}]) expect(tool.clientPathsIn(broken)).toEqual([]);
     }
   });

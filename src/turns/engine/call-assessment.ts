@@ -11,7 +11,7 @@ import type { Toolset } from '../../tools/catalog/toolset.js';
 import { diskChange } from '../../tools/disk-change.js';
 import type { PreparedCall } from '../../tools/tool.js';
 import { argumentError, parsedWarnings, readArguments, unreadable } from '../intake/call-arguments.js';
-import { shownName } from '../intake/shown-name.js';
+import { displayName } from '../intake/shown-name.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
 
 /** A call's tool, and the result of checking its arguments. */
@@ -65,12 +65,12 @@ function prepare(tool: Tool, call: PostedCall, origin: PatchOrigin, count: JsonC
   const error = checked ? null : (argumentError(name, faults) ?? diskChange(tool.definition, args, origin));
   const paths = tool.clientPathsIn(args);
   const roots = origin.folders.namedBy(paths);
-  const place = roots.length === 0 ? placeOf(paths, origin.folders) : {};
+  const place = roots.length === 0 ? docPathOf(paths, origin.folders) : {};
   return { args, parsed, error, batch: null, roots, subject: { ...tool.subjectOf(args), ...place } };
 }
 
 /** A path on the user's machine may omit the folder name if there is only one folder. */
-function placeOf([path, ...others]: readonly string[], { sole }: UserFolders): { docPath?: string } {
+function docPathOf([path, ...others]: readonly string[], { sole }: UserFolders): { docPath?: string } {
   if (path === undefined || others.length > 0 || sole === null) return {};
   return { docPath: `${sole}/${auditPath(path)}` };
 }
@@ -80,7 +80,7 @@ function unknownTool(name: string, { contracts }: Toolset): ToolCallError {
   const code: CallErrorCode = 'UNKNOWN_TOOL';
   return {
     code,
-    message: `There is no tool "${shownName(name)}". Tools: ${known.join(', ')}.`,
+    message: `There is no tool "${displayName(name)}". Tools: ${known.join(', ')}.`,
     details: { tools: known },
   };
 }

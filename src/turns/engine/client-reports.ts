@@ -95,8 +95,8 @@ export class ClientReports {
       answer.forget.push(...forget);
       answer.resume.push(...resume);
     }
-    const told = new Set([...answer.forget, ...answer.resume]);
-    for (const callId of entries.keys()) if (!told.has(callId)) answer.forget.push(callId);
+    const answered = new Set([...answer.forget, ...answer.resume]);
+    for (const callId of entries.keys()) if (!answered.has(callId)) answer.forget.push(callId);
     return answer;
   }
 

@@ -34,7 +34,7 @@ export class ClientUploads {
     if (target.docPath !== docPath) {
       throw fieldError('docPath', `must be that of path: "${target.docPath}"`);
     }
-    await this.untilTold(file.callId?.toLowerCase() ?? null);
+    await this.commitEarlier(file.callId?.toLowerCase() ?? null);
     const part = file.filePatchId
       ? await this.ofPatch(client, docPath, file.filePatchId.toLowerCase())
       : null;
@@ -53,7 +53,7 @@ export class ClientUploads {
   }
 
   /** Commits the client's earlier steps first, so that they precede the upload in the trail. */
-  private async untilTold(callId: string | null): Promise<void> {
+  private async commitEarlier(callId: string | null): Promise<void> {
     if (callId === null) return;
     // An event that came just before is still passing through the same steps.
     await setImmediate();

@@ -7,7 +7,7 @@ import { TurnStore } from '../../storage/ports/turns.store.js';
 import { OpenTurns } from './open-turns.js';
 
 /** Deadlines should be exact to 1–2 s, so this sweep runs more often than others. */
-const OFTEN = 0.4;
+const INTERVAL_FACTOR = 0.4;
 const BATCH = 200;
 
 /** Finds expired deadlines in the store for which no timer of this node exists. */
@@ -20,7 +20,7 @@ export class DeadlineSweep extends Sweep {
     { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
-    super(OFTEN * catchUpMs, logger);
+    super(INTERVAL_FACTOR * catchUpMs, logger);
   }
 
   protected async sweep(): Promise<void> {

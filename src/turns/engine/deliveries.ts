@@ -69,7 +69,7 @@ export class Deliveries {
   react({ before, after: turn, own, callArguments }: TurnChange): void {
     for (const effect of effectsOf(before, turn)) {
       const client = this.clients.find(clientKey(turn, effect.clientId));
-      if (effect.type === 'stop') client?.line.stop({ callId: effect.callId, reason: effect.reason });
+      if (effect.type === 'stop') client?.channel.stop({ callId: effect.callId, reason: effect.reason });
       else if (client) this.enqueue({ effect, turn, client, callArguments });
       // It left after it was chosen. If another node chose it, that node handles it.
       else if (own) void this.clientLeft(clientKey(turn, effect.clientId));
@@ -81,10 +81,10 @@ export class Deliveries {
     const { client } = delivery;
     const before = this.tails.get(client) ?? Promise.resolve();
     const emitted = before.then(async () => {
-      await client.line.room();
+      await client.channel.backpressure();
       await this.emit(delivery, await this.prepare(delivery));
     });
-    const settled = emitted.catch((error: unknown) => this.giveBack(delivery, error));
+    const settled = emitted.catch((error: unknown) => this.release(delivery, error));
     this.tails.set(client, settled);
   }
 
@@ -92,13 +92,13 @@ export class Deliveries {
   private async emit(delivery: Delivery, call: ToolCallDelivery): Promise<void> {
     await delivery.client.resumed;
     if (!this.isStillDue(delivery)) return;
-    const outcome = delivery.client.line.deliver(call);
+    const outcome = delivery.client.channel.deliver(call);
     void outcome.then((settled) => this.settle(delivery, settled));
   }
 
   private async settle({ effect, turn, client }: Delivery, outcome: DeliveryOutcome): Promise<void> {
     // A client that does not acknowledge has left, even if its socket is open.
-    if (outcome.kind === 'lost') return client.line.close();
+    if (outcome.kind === 'lost') return client.channel.close();
     const { callId, clientId, attempt } = effect;
     const input: TurnInput =
       outcome.kind === 'acknowledged'
@@ -110,7 +110,7 @@ export class Deliveries {
   }
 
   /** The call could not be prepared: it is released as if its client had refused it, and retried. */
-  private async giveBack({ effect, turn }: Delivery, error: unknown): Promise<void> {
+  private async release({ effect, turn }: Delivery, error: unknown): Promise<void> {
     const { callId, clientId, attempt } = effect;
     this.logger.error({ err: error, callId }, 'A call could not be sent; it is tried again');
     const message = 'The server could not read the call.';
@@ -120,8 +120,8 @@ export class Deliveries {
   }
 
   private async persist(about: object, fault: string, work: () => Promise<void>): Promise<void> {
-    const tell = (error: unknown): void => this.logger.error({ err: error, ...about }, fault);
-    await persist(work, this.lifecycle.stopping, tell).catch(tell);
+    const logFailure = (error: unknown): void => this.logger.error({ err: error, ...about }, fault);
+    await persist(work, this.lifecycle.stopping, logFailure).catch(logFailure);
   }
 
   /** Whether the claim still holds; the same write may contain a cancel. */

@@ -51,9 +51,9 @@ export class Dispatcher {
   /** Claims a call for an available client and reserves a slot; null: it waits. */
   reserve(turn: Turn, call: Call): (TurnInput & { type: 'claim' }) | null {
     if (this.draining) return null;
-    const client = this.clients.choose(this.wishOf(turn, call));
+    const client = this.clients.choose(this.criteriaOf(turn, call));
     if (!client) return null;
-    client.hold(call.callId);
+    client.occupySlot(call.callId);
     const { clientId } = client.key;
     // Immediately, so that the session's next calls go to the same editor or wait for it.
     const folder = this.sessionClients.reserve(turn, call.callId, client, this.clock.now());
@@ -63,8 +63,8 @@ export class Dispatcher {
 
   /** Releases the slot of a claim that failed. */
   release(turn: Turn, callId: string, clientId: string): void {
-    this.sessionClients.giveBack(turn, callId);
-    this.clients.free(clientKey(turn, clientId), callId);
+    this.sessionClients.release(turn, callId);
+    this.clients.releaseSlot(clientKey(turn, clientId), callId);
   }
 
   /** Part of `TurnReactions`. */
@@ -76,7 +76,7 @@ export class Dispatcher {
       if (was === is) return;
       const stays = was && isInFlight(was) && isInFlight(is) && is.clientId === was.clientId;
       if (stays) return;
-      if (was && isInFlight(was)) this.clients.free(clientKey(after, was.clientId!), was.callId);
+      if (was && isInFlight(was)) this.clients.releaseSlot(clientKey(after, was.clientId!), was.callId);
       if (isInFlight(is)) this.take(after, is.callId, is.clientId!);
     });
     this.dispatch(after);
@@ -105,39 +105,40 @@ export class Dispatcher {
 
   /** Occupies a slot of the client if it is connected here, whoever claimed the call. */
   private take(turn: Turn, callId: string, clientId: string): void {
-    this.clients.find(clientKey(turn, clientId))?.hold(callId);
+    this.clients.find(clientKey(turn, clientId))?.occupySlot(callId);
     this.sessionClients.used(turn, clientId, this.clock.now());
   }
 
   /** Calls with equal requirements are checked once: if the first cannot be sent, none can. */
   private dispatch(user: Membership): void {
     const groups = this.pending.groupsOf(user);
-    const shut = new Set<string>();
+    const blocked = new Set<string>();
     for (let at = 0; at < groups.length;) {
-      if (!this.hasRoom(user)) return;
+      if (!this.hasFreeSlot(user)) return;
       const group = groups[at]!;
       const { turn } = group.known;
       // FIFO: calls behind it wait for the read as well.
       if (this.recalling.has(turn.sessionId)) return;
       const now = this.clock.now();
       const call = group.waiting.find(({ retryAt }) => (retryAt ?? 0) <= now);
-      const wish = call && this.wishOf(turn, call);
+      const criteria = call && this.criteriaOf(turn, call);
       const wanted =
-        wish && [group.wants, wish.folder, wish.boundClientId, wish.preferredClientId].join('\n');
-      const claim = call && !shut.has(wanted!) ? this.reserve(turn, call) : null;
+        criteria &&
+        [group.requirements, criteria.folder, criteria.boundClientId, criteria.preferredClientId].join('\n');
+      const claim = call && !blocked.has(wanted!) ? this.reserve(turn, call) : null;
       if (call && claim) {
         // Claiming moves or removes the group.
         this.pending.claim(group, call);
         void this.claim(turn, call, claim);
       } else {
-        if (wanted) shut.add(wanted);
+        if (wanted) blocked.add(wanted);
         at += 1;
       }
     }
   }
 
-  private hasRoom({ workspaceId, userId }: Membership): boolean {
-    return this.clients.ofUser(workspaceId, userId).some(({ ready, hasRoom }) => ready && hasRoom);
+  private hasFreeSlot({ workspaceId, userId }: Membership): boolean {
+    return this.clients.ofUser(workspaceId, userId).some(({ ready, hasFreeSlot }) => ready && hasFreeSlot);
   }
 
   private async claim(turn: Turn, call: Call, claim: TurnInput & { type: 'claim' }): Promise<void> {
@@ -155,8 +156,8 @@ export class Dispatcher {
 
   /** Does not announce the free slot: the failure would repeat for the next call. */
   private retry(turn: Turn, callId: string, clientId: string): void {
-    this.sessionClients.giveBack(turn, callId);
-    this.clients.find(clientKey(turn, clientId))?.free(callId);
+    this.sessionClients.release(turn, callId);
+    this.clients.find(clientKey(turn, clientId))?.releaseSlot(callId);
     const again = (): void => {
       this.pending.unclaim(turn, callId);
       this.dispatch(turn);
@@ -164,7 +165,7 @@ export class Dispatcher {
     setTimeout(again, RETRY_MS).unref();
   }
 
-  private wishOf(turn: Turn, call: Call): ClientWish {
+  private criteriaOf(turn: Turn, call: Call): ClientWish {
     return {
       workspaceId: turn.workspaceId,
       userId: turn.userId,

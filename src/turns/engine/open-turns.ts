@@ -138,14 +138,16 @@ export class OpenTurns implements OnApplicationShutdown {
     if (pending) return pending;
     const load = this.store.find(ref).then((turn) => {
       if (!turn) throw new DomainError('NOT_FOUND', 'There is no such turn.');
-      return this.entries.get(key)?.mailbox ?? (turn.status === 'open' ? this.takeUp(turn) : this.box(turn));
+      return (
+        this.entries.get(key)?.mailbox ?? (turn.status === 'open' ? this.takeUp(turn) : this.mailboxOf(turn))
+      );
     });
     this.loading.set(key, load);
     return load.finally(() => this.loading.delete(key));
   }
 
   private open(turn: Turn): TurnMailbox {
-    const mailbox = this.box(turn);
+    const mailbox = this.mailboxOf(turn);
     const entry: Entry = { mailbox, timer: null };
     this.entries.set(turnKey(turn), entry);
     for (const { callId } of turn.calls) this.byCall.set(callId, mailbox);
@@ -153,7 +155,7 @@ export class OpenTurns implements OnApplicationShutdown {
     return mailbox;
   }
 
-  private box(turn: Turn): TurnMailbox {
+  private mailboxOf(turn: Turn): TurnMailbox {
     const onChange = this.announce.bind(this);
     return new TurnMailbox(turn, this.store, () => this.clock.now(), this.node.value, onChange);
   }

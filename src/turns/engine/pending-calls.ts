@@ -12,7 +12,7 @@ export interface PendingGroup {
   /** Calls that are not being claimed, oldest first. */
   readonly waiting: Call[];
   /** Key of the requirements that differ within a turn. */
-  readonly wants: string;
+  readonly requirements: string;
 }
 
 /** A user's pending calls. */
@@ -83,12 +83,12 @@ export class PendingCalls {
 
   private add(queue: Queue, known: KnownTurn, call: Call): void {
     const key = groupKey(known.turn, call);
-    const group = queue.byKey.get(key) ?? { known, waiting: [], wants: wantsOf(call) };
+    const group = queue.byKey.get(key) ?? { known, waiting: [], requirements: requirementsOf(call) };
     queue.byKey.set(key, group);
-    if (group.waiting.length > 0) queue.groups.splice(placeOf(queue.groups, group.waiting[0]!.callId), 1);
+    if (group.waiting.length > 0) queue.groups.splice(groupIndex(queue.groups, group.waiting[0]!.callId), 1);
     const at = position(group.waiting, ({ callId }) => callId, call.callId);
     group.waiting.splice(at, group.waiting[at]?.callId === call.callId ? 1 : 0, call);
-    queue.groups.splice(placeOf(queue.groups, group.waiting[0]!.callId), 0, group);
+    queue.groups.splice(groupIndex(queue.groups, group.waiting[0]!.callId), 0, group);
   }
 
   private drop(queue: Queue, turn: Turn, call: Call): void {
@@ -98,10 +98,10 @@ export class PendingCalls {
     const at = group ? position(group.waiting, ({ callId }) => callId, call.callId) : -1;
     if (!group || group.waiting[at]?.callId !== call.callId) return;
     if (at > 0) return void group.waiting.splice(at, 1);
-    queue.groups.splice(placeOf(queue.groups, call.callId), 1);
+    queue.groups.splice(groupIndex(queue.groups, call.callId), 1);
     group.waiting.shift();
     const [next] = group.waiting;
-    if (next) queue.groups.splice(placeOf(queue.groups, next.callId), 0, group);
+    if (next) queue.groups.splice(groupIndex(queue.groups, next.callId), 0, group);
     else queue.byKey.delete(key);
   }
 }
@@ -117,16 +117,16 @@ function knownTurn(queue: Queue, turn: Turn): KnownTurn {
   return known;
 }
 
-function wantsOf({ name, roots = [], refusedBy }: Call): string {
+function requirementsOf({ name, roots = [], refusedBy }: Call): string {
   return JSON.stringify([name, refusedBy, ...roots]);
 }
 
 function groupKey(turn: Turn, call: Call): string {
-  return `${turnKey(turn)} ${wantsOf(call)}`;
+  return `${turnKey(turn)} ${requirementsOf(call)}`;
 }
 
 /** Index of the group with this oldest call, or its insertion point. */
-function placeOf(groups: readonly PendingGroup[], callId: string): number {
+function groupIndex(groups: readonly PendingGroup[], callId: string): number {
   return position(groups, ({ waiting }) => waiting[0]!.callId, callId);
 }
 

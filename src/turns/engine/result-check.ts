@@ -126,7 +126,7 @@ function outcome(
     bytes: jsonBytes(result),
     executionMs,
     summary: {
-      ...whereItWent(aboutResult(call), facts.path),
+      ...actualPlace(aboutResult(call), facts.path),
       success: !failed,
       errorCode: error?.code ?? null,
       ...Object.fromEntries(
@@ -161,12 +161,12 @@ function aboutResult({ subject: { overwrite: _asked, ...about } }: Call): CallSu
 }
 
 /** `proposedPath`: the requested path, if the result names another. */
-function whereItWent(about: CallSubject, reported: Json | undefined): CallSubject {
+function actualPlace(about: CallSubject, reported: Json | undefined): CallSubject {
   if (typeof reported !== 'string') return about;
-  const went = pathFields(reported);
+  const actual = pathFields(reported);
   const { path: proposedPath } = about;
-  if (went.path === proposedPath) return { ...about, ...went };
-  return { ...withoutPlaces(about), ...went, ...(typeof proposedPath === 'string' && { proposedPath }) };
+  if (actual.path === proposedPath) return { ...about, ...actual };
+  return { ...withoutPlaces(about), ...actual, ...(typeof proposedPath === 'string' && { proposedPath }) };
 }
 
 /** A person's decision about a server call. */

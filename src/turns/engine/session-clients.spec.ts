@@ -31,13 +31,13 @@ describe('the folder that a session began with', () => {
 
   it('is open again where the claim came to nothing, and not where another has been committed', () => {
     sessions.reserve(turn(), 'c1', client('a', 'x'), NOON);
-    sessions.giveBack(turn(), 'another call');
+    sessions.release(turn(), 'another call');
     expect(sessions.folderOf(turn())).toEqual(['x']);
-    sessions.giveBack(turn(), 'c1');
+    sessions.release(turn(), 'c1');
     expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([null, null]);
     sessions.reserve(turn(), 'c1', client('a', 'x'), NOON);
     sessions.used(turn({ folder: ['x'] }), 'a', NOON);
-    sessions.giveBack(turn(), 'c1');
+    sessions.release(turn(), 'c1');
     expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
   });
 

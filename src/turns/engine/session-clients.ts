@@ -32,7 +32,7 @@ export class SessionClients {
   }
 
   /** Undoes a failed claim, including a folder that only it had set. */
-  giveBack({ sessionId }: Turn, callId: string): void {
+  release({ sessionId }: Turn, callId: string): void {
     if (this.uses.get(sessionId)?.reservedFor === callId) this.uses.delete(sessionId);
   }
 

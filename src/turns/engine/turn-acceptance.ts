@@ -75,20 +75,20 @@ export class TurnAcceptance {
     }
     const { workspaceId, userId, id: sessionId } = session;
     const ref = { workspaceId, userId, sessionId, turnId };
-    const room = await this.openTurns.take(ref, checked.calls.length).catch(async (error: unknown) => {
+    const reservation = await this.openTurns.take(ref, checked.calls.length).catch(async (error: unknown) => {
       // A duplicate may have stored the turn meanwhile and used the last room.
       if ((await this.store.versionOf(ref)) === null) throw error;
       return null;
     });
-    if (room === null) return this.acceptNamed(session, request, { ...name, turnId }, purpose);
+    if (reservation === null) return this.acceptNamed(session, request, { ...name, turnId }, purpose);
     try {
       const use = await this.store.lastUseOf(session.workspaceId, session.id);
-      return await this.take(
+      return await this.insert(
         await this.builder.build(session, checked, { turnId, use: use ?? UNUSED, ...purpose }),
         checked.chars <= FEW_CHARS,
       );
     } finally {
-      room.release();
+      reservation.release();
     }
   }
 
@@ -123,15 +123,15 @@ export class TurnAcceptance {
   }
 
   /** Stores the turn and passes on small arguments. Returns the duplicate if one was stored meanwhile. */
-  private async take(accepted: AcceptedTurn, areSmall: boolean): Promise<Turn> {
-    const { callArguments, batches, results, turn: asked } = accepted;
+  private async insert(accepted: AcceptedTurn, areSmall: boolean): Promise<Turn> {
+    const { callArguments, batches, results, turn: insertedTurn } = accepted;
     await Promise.all(batches.map((batch) => this.patches.insert(batch)));
     const { turn, events } = this.claimAtOnce(accepted);
     const drafts = events.map((event) => auditDraft(turn, event, turn.acceptedAt));
     const stored = await this.store
       .insert(turn, callArguments, results, drafts)
       .catch(async (error: unknown) => {
-        this.giveBack(turn);
+        this.releaseSlots(turn);
         if (error instanceof DomainError && error.code === 'FORBIDDEN') await this.cancelStored(turn);
         throw error;
       });
@@ -139,9 +139,9 @@ export class TurnAcceptance {
       this.turns.adopt(turn, areSmall ? callArguments : null, drafts);
       return turn;
     }
-    this.giveBack(turn);
-    await Promise.all(batches.map(({ batchId }) => this.patches.remove(asked.workspaceId, batchId)));
-    return sameRequest(stored, asked.requestHash, 'turnId');
+    this.releaseSlots(turn);
+    await Promise.all(batches.map(({ batchId }) => this.patches.remove(insertedTurn.workspaceId, batchId)));
+    return sameRequest(stored, insertedTurn.requestHash, 'turnId');
   }
 
   /** Its user was removed during the store, perhaps after their turns were cancelled. */
@@ -166,7 +166,7 @@ export class TurnAcceptance {
   }
 
   /** Releases the slots of a turn that was not stored. */
-  private giveBack(turn: Turn): void {
+  private releaseSlots(turn: Turn): void {
     for (const { callId, clientId } of turn.calls) {
       if (clientId !== null) this.dispatcher.release(turn, callId, clientId);
     }

@@ -11,7 +11,7 @@ import { Config } from '../../config/config.js';
 import type { PatchBatchRecord } from '../../storage/ports/patches.store.js';
 import type { SessionRecord } from '../../storage/records/sessions.js';
 import { type Assessment, CallAssessment } from './call-assessment.js';
-import { shownName } from '../intake/shown-name.js';
+import { displayName } from '../intake/shown-name.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
 import { type CheckedRequest, FEW_CHARS } from './turn-request-check.js';
 import type { Call, Clocks, SessionUse, Turn } from '../../storage/ports/turn.js';
@@ -57,7 +57,7 @@ interface Place {
   /** The workspace requires approval. */
   needsApproval: boolean;
   /** A server call before it waits for a person. */
-  held: boolean;
+  isBlocked: boolean;
 }
 
 /** Builds a turn from a request; an invalid call fails alone [TURN-2]. */
@@ -86,7 +86,7 @@ export class TurnBuilder {
     const callArguments: Json[] = [];
     const count = new JsonCount();
     const batches: PatchBatchRecord[] = [];
-    let held = false;
+    let isBlocked = false;
     for (const [at, call] of posted.entries()) {
       if (at >= FEW_CALLS || chars > FEW_CHARS) await yieldIfBusy();
       const callId = newId();
@@ -95,8 +95,8 @@ export class TurnBuilder {
       callArguments.push(assessment.args);
       if (assessment.batch) batches.push(assessment.batch);
       const needsApproval = asked.has(call.name);
-      const taken = this.acceptCall(call, callId, { ...assessment, needsApproval, held }, now, clocks);
-      held ||= taken.needsApproval === true && taken.status === 'pending';
+      const taken = this.acceptCall(call, callId, { ...assessment, needsApproval, isBlocked }, now, clocks);
+      isBlocked ||= taken.needsApproval === true && taken.status === 'pending';
       calls.push(taken);
     }
     const { kept, results, room } = await this.withDetailsApart(calls);
@@ -157,8 +157,8 @@ export class TurnBuilder {
     calls: readonly PostedCall[],
     toolset: Toolset,
   ): Promise<UserFolders> {
-    const matter = calls.some(({ name }) => toolset.find(name)?.concernsFolders);
-    return matter ? this.roots.foldersOf({ workspaceId, userId }) : new UserFolders([], [], 0);
+    const needsFolders = calls.some(({ name }) => toolset.find(name)?.concernsFolders);
+    return needsFolders ? this.roots.foldersOf({ workspaceId, userId }) : new UserFolders([], [], 0);
   }
 
   /** The tools among these whose calls need approval in this workspace [APPROVAL-1]. */
@@ -176,7 +176,7 @@ export class TurnBuilder {
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    { tool, error, warnings, batch, roots, subject, needsApproval, held }: Assessment & Place,
+    { tool, error, warnings, batch, roots, subject, needsApproval, isBlocked }: Assessment & Place,
     now: number,
     clocks: Clocks,
   ): Call {
@@ -184,7 +184,7 @@ export class TurnBuilder {
     return {
       callId,
       toolCallId: posted.toolCallId,
-      name: contract?.name ?? shownName(posted.name),
+      name: contract?.name ?? displayName(posted.name),
       auditName: contract ? auditToolName(contract.name, contract.category) : 'Unknown',
       contractDigest: tool?.digest,
       location: contract?.executionLocation ?? 'server',
@@ -192,7 +192,7 @@ export class TurnBuilder {
       ...(roots.length > 0 && { roots }),
       batchId: batch?.batchId ?? null,
       ...(needsApproval && !error && { needsApproval: true }),
-      status: error ? 'failed' : statusOf(contract!, needsApproval, held),
+      status: error ? 'failed' : statusOf(contract!, needsApproval, isBlocked),
       attempt: 0,
       clientId: null,
       deliveryAt: now + clocks.deliveryMs,
@@ -214,10 +214,10 @@ export class TurnBuilder {
 function statusOf(
   { executionLocation }: ToolContract,
   needsApproval: boolean,
-  held: boolean,
+  isBlocked: boolean,
 ): Call['status'] {
   if (executionLocation === 'client' || needsApproval) return 'pending';
-  return held ? 'accepted' : 'executing';
+  return isBlocked ? 'accepted' : 'executing';
 }
 
 /** The events of a new turn, including its end if all calls failed. */

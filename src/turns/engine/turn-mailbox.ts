@@ -15,14 +15,9 @@ const MAX_CONFLICTS = 20;
 const MANY_EVENTS = 500;
 
 /** Inputs that need the user's membership; a cancel may also come from the server. */
-const MEMBERS_INPUTS: ReadonlySet<TurnInput['type']> = new Set([
-  'progress',
-  'report',
-  'report_all',
-  'resume',
-]);
+const MEMBER_INPUTS: ReadonlySet<TurnInput['type']> = new Set(['progress', 'report', 'report_all', 'resume']);
 
-interface Letter {
+interface QueuedInput {
   input: TurnInput;
   /** Arrival time, epoch ms; a lazy input happened before it is written. */
   at: number;
@@ -48,11 +43,11 @@ export type OnTurnChange = (before: Turn, after: Turn, events: readonly AuditDra
  * compare-and-set; after a conflict it reloads, announces the other node's state and applies again.
  */
 export class TurnMailbox {
-  private letters: Letter[] = [];
+  private queue: QueuedInput[] = [];
   private writing = false;
   private lazyTimer: NodeJS.Timeout | null = null;
   /** The newest state that was read during a write. */
-  private seen: Turn | null = null;
+  private newestRead: Turn | null = null;
   private refreshing: Promise<void> | null = null;
 
   constructor(
@@ -67,13 +62,13 @@ export class TurnMailbox {
 
   /** Whether nothing waits to be written. */
   get idle(): boolean {
-    return !this.writing && this.letters.length === 0;
+    return !this.writing && this.queue.length === 0;
   }
 
   /** Applies an input; resolves after the commit. A lazy input may wait briefly to share a write. */
   submit(input: TurnInput, lazy = false): Promise<TurnAnswer> {
     return new Promise((resolve, reject) => {
-      this.letters.push({ input, at: this.now(), resolve, reject });
+      this.queue.push({ input, at: this.now(), resolve, reject });
       if (this.writing) return;
       if (lazy) this.lazyTimer ??= setTimeout(() => void this.drain(), LAZY_MS);
       else queueMicrotask(() => void this.drain());
@@ -87,9 +82,9 @@ export class TurnMailbox {
 
   /** Takes a state read from the store if it is newer. During a write it waits, since it may be that write's own. */
   observe(turn: Turn): void {
-    if (turn.version <= (this.seen ?? this.turn).version) return;
-    if (this.writing) this.seen = turn;
-    else this.moveTo(turn);
+    if (turn.version <= (this.newestRead ?? this.turn).version) return;
+    if (this.writing) this.newestRead = turn;
+    else this.advanceTo(turn);
   }
 
   /** Reads a newer state from the store, if there is one. */
@@ -103,48 +98,48 @@ export class TurnMailbox {
     this.lazyTimer = null;
     if (this.writing) return;
     this.writing = true;
-    while (this.letters.length > 0) {
-      const batch = this.letters;
-      this.letters = [];
+    while (this.queue.length > 0) {
+      const batch = this.queue;
+      this.queue = [];
       try {
         const answers = await this.commit(batch);
-        this.letters.unshift(...batch.splice(answers.length));
-        batch.forEach((letter, at) => letter.resolve(answers[at]!));
+        this.queue.unshift(...batch.splice(answers.length));
+        batch.forEach((queued, at) => queued.resolve(answers[at]!));
       } catch (error) {
         // After its user was removed, the server's own inputs still apply.
         const isRefused = error instanceof DomainError && error.code === 'FORBIDDEN';
-        const theirs = isRefused ? batch.filter(({ input }) => MEMBERS_INPUTS.has(input.type)) : [];
-        const refused = theirs.length > 0 ? theirs : batch;
-        this.letters.unshift(...batch.filter((letter) => !refused.includes(letter)));
-        refused.forEach((letter) => letter.reject(error));
+        const memberInputs = isRefused ? batch.filter(({ input }) => MEMBER_INPUTS.has(input.type)) : [];
+        const refused = memberInputs.length > 0 ? memberInputs : batch;
+        this.queue.unshift(...batch.filter((queued) => !refused.includes(queued)));
+        refused.forEach((queued) => queued.reject(error));
       }
-      this.takeSeen();
+      this.applyNewestRead();
     }
     this.writing = false;
   }
 
   /** Commits the first queued inputs: all, unless they have many events. Returns their answers. */
-  private async commit(letters: readonly Letter[]): Promise<TurnAnswer[]> {
+  private async commit(queue: readonly QueuedInput[]): Promise<TurnAnswer[]> {
     for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
       const before = this.turn;
-      const folded = this.fold(letters);
+      const folded = this.fold(queue);
       if (await this.write(before, folded)) {
         this.turn = folded.turn;
         this.onChange(before, folded.turn, folded.events);
         return folded.answers;
       }
-      this.moveTo(await this.reload());
+      this.advanceTo(await this.reload());
     }
     throw new DomainError('UNAVAILABLE', 'The turn is changing too fast; try again.');
   }
 
-  private fold(letters: readonly Letter[]): Folded {
+  private fold(queue: readonly QueuedInput[]): Folded {
     const folded: Folded = { turn: this.turn, answers: [], events: [], results: [], by: undefined };
-    for (const { input, at } of letters) {
+    for (const { input, at } of queue) {
       if (folded.events.length >= MANY_EVENTS) break;
       const step = advance(folded.turn, input, at, this.node);
       folded.turn = step.turn;
-      if (MEMBERS_INPUTS.has(input.type)) folded.by = this.turn;
+      if (MEMBER_INPUTS.has(input.type)) folded.by = this.turn;
       folded.answers.push(step.answer);
       folded.results.push(...step.results);
       for (const event of step.events) folded.events.push(auditDraft(step.turn, event, at));
@@ -159,13 +154,13 @@ export class TurnMailbox {
     return true;
   }
 
-  private takeSeen(): void {
-    const { seen } = this;
-    this.seen = null;
-    if (seen) this.moveTo(seen);
+  private applyNewestRead(): void {
+    const { newestRead } = this;
+    this.newestRead = null;
+    if (newestRead) this.advanceTo(newestRead);
   }
 
-  private moveTo(turn: Turn): void {
+  private advanceTo(turn: Turn): void {
     const before = this.turn;
     if (turn.version <= before.version) return;
     this.turn = turn;
@@ -174,7 +169,8 @@ export class TurnMailbox {
 
   private async lookForNewer(): Promise<void> {
     const version = await this.store.versionOf(this.turn);
-    if (version === null || version > (this.seen ?? this.turn).version) this.observe(await this.reload());
+    if (version === null || version > (this.newestRead ?? this.turn).version)
+      this.observe(await this.reload());
   }
 
   private async reload(): Promise<Turn> {

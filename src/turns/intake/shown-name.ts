@@ -4,6 +4,6 @@ import { cutText } from '@patchbay/protocol';
 const MAX_NAME = 256;
 
 /** An unknown tool name, shortened for display. */
-export function shownName(name: string): string {
+export function displayName(name: string): string {
   return [...cutText(name, 2 * MAX_NAME)].slice(0, MAX_NAME).join('');
 }

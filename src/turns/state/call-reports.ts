@@ -49,11 +49,11 @@ function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | n
   }
   // A released call keeps its last holder, so that what that client did meanwhile is not repeated.
   const isForeign = clientId === null ? false : call.clientId !== clientId;
-  const isServers = call.location === 'server' && (!call.needsApproval || clientId === null);
-  if (isServers || isForeign) {
+  const isServerReport = call.location === 'server' && (!call.needsApproval || clientId === null);
+  if (isServerReport || isForeign) {
     return { ok: false, code: 'CONFLICT', message: 'This client does not hold the call.' };
   }
-  if (call.approved === undefined && !isFinal(call.status)) return misfit(call, report);
+  if (call.approved === undefined && !isFinal(call.status)) return statusMismatch(call, report);
   if ((call.approved?.digest ?? call.reportDigest) === report.digest) return { ok: true, duplicate: true };
   const message = call.approved
     ? 'The call was decided otherwise.'
@@ -62,7 +62,7 @@ function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | n
 }
 
 /** A server call takes a decision, any other a result; both take a denial. */
-function misfit(call: Call, { status }: Report): TurnAnswer | null {
+function statusMismatch(call: Call, { status }: Report): TurnAnswer | null {
   if (status === 'denied' || (status === 'approved') === (call.needsApproval === true)) return null;
   const message = call.needsApproval
     ? 'The server runs this call: report what was decided.'
@@ -95,16 +95,16 @@ function end(
   const taken = withinTurnBudget(report, draft.resultBudget);
   const { error, executionMs, digest: reportDigest, warnings: found = [] } = taken;
   const { divergences = [], notUploaded = [] } = taken;
-  const became = taken === report ? status : 'failed';
+  const finalStatus = taken === report ? status : 'failed';
   const endedBy = clientId !== null ? 'client' : call.location === 'server' ? 'server' : 'orchestrator';
   const warnings = [...call.warnings, ...found];
   const change = { executionMs, reportDigest, warnings };
-  const ended = draft.close(call, became, endedBy, error && withoutDetails(error), change);
+  const ended = draft.close(call, finalStatus, endedBy, error && withoutDetails(error), change);
   draft.resultBudget -= taken.bytes;
-  if (became !== 'denied') draft.results.push(resultOf(call, taken));
-  draft.record(became === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, taken.summary);
+  if (finalStatus !== 'denied') draft.results.push(resultOf(call, taken));
+  draft.record(finalStatus === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, taken.summary);
   const { batchId, revertOf } = call.subject;
-  if (became === 'succeeded' && typeof revertOf === 'string')
+  if (finalStatus === 'succeeded' && typeof revertOf === 'string')
     draft.record('Reverted', ended, clientId, { batchId: revertOf, revertBatchId: batchId ?? null });
   for (const fields of divergences) draft.record('Diverged', ended, clientId, fields);
   for (const fields of notUploaded) draft.record('NotUploaded', ended, clientId, fields);

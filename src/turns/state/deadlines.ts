@@ -5,13 +5,13 @@ import { changedCalls } from '../../storage/ports/turn-calls.js';
 
 /** The current deadline of a call; null after its end or once the server runs it. */
 export function deadlineOf(call: Call): number | null {
-  if (isFinal(call.status) || isServers(call)) return null;
+  if (isFinal(call.status) || isServerRun(call)) return null;
   if (call.status === 'running') return call.executionAt;
   return call.approvalAt ?? call.deliveryAt;
 }
 
 /** Whether the server runs the call now or after earlier ones. */
-export function isServers({ status }: Call): boolean {
+export function isServerRun({ status }: Call): boolean {
   return status === 'accepted' || status === 'executing';
 }
 
@@ -51,7 +51,7 @@ function timeOrNull(time: number): number | null {
 
 /** A call's deadlines for the wire; a call of the server has none. */
 export function deadlinesOf(call: Call): Deadlines {
-  if (isServers(call)) return { deliveryAt: null, approvalAt: null, executionAt: null };
+  if (isServerRun(call)) return { deliveryAt: null, approvalAt: null, executionAt: null };
   const { deliveryAt, approvalAt, executionAt } = call;
   return {
     deliveryAt: isoTime(deliveryAt),

@@ -17,6 +17,6 @@ function notTaken({ roots = [] }: Call): string {
   if (roots.length === 0) return 'No client took the call in time. Is an editor connected?';
   const names = roots.map((docPath) => `\`${docPath}\``).join(', ');
   const folders = roots.length === 1 ? `the folder ${names}` : `the folders ${names}`;
-  const them = roots.length === 1 ? 'it' : 'them together';
-  return `No client with ${folders} took the call in time. Connect ${them}: patchbay connect.`;
+  const pronoun = roots.length === 1 ? 'it' : 'them together';
+  return `No client with ${folders} took the call in time. Connect ${pronoun}: patchbay connect.`;
 }

@@ -122,11 +122,11 @@ function moments({ boundClientId, inputs }: Life): Moment[] {
 }
 
 /** Asserts a property at every moment of every life. */
-export function always(holds: (moment: Moment, earlier: readonly Moment[]) => void): void {
+export function always(assertion: (moment: Moment, earlier: readonly Moment[]) => void): void {
   fc.assert(
     fc.property(life, (lived) => {
       const all = moments(lived);
-      all.forEach((moment, at) => holds(moment, all.slice(0, at)));
+      all.forEach((moment, at) => assertion(moment, all.slice(0, at)));
     }),
     { numRuns: 400 },
   );

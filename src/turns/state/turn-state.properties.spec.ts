@@ -92,8 +92,8 @@ describe('whatever happens to a turn', () => {
         })),
       );
       for (const [was, is] of pairs(moment)) {
-        const grown = forwarded.some(({ call }) => call.callId === is.callId) ? 1 : 0;
-        expect(is.attempt).toBe(was.attempt + grown);
+        const increment = forwarded.some(({ call }) => call.callId === is.callId) ? 1 : 0;
+        expect(is.attempt).toBe(was.attempt + increment);
       }
     });
   });
@@ -166,7 +166,7 @@ describe('whatever happens to a turn', () => {
       const { input: happening, before, step } = moment;
       const effects = effectsOf(before, step.turn);
       const stopped = effects.flatMap((effect) => (effect.type === 'stop' ? [effect.callId] : []));
-      const byItself = happening.type === 'report' || happening.type === 'resume';
+      const reportsOwnEnd = happening.type === 'report' || happening.type === 'resume';
       const expected = pairs(moment)
         .filter(
           ([was, is]) =>
@@ -174,7 +174,7 @@ describe('whatever happens to a turn', () => {
             was.approved === undefined &&
             !isFinal(was.status) &&
             isFinal(is.status) &&
-            !byItself,
+            !reportsOwnEnd,
         )
         .map(([was]) => was.callId);
       expect(stopped).toEqual(expected);

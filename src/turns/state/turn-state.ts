@@ -171,17 +171,17 @@ function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: R
   const { boundClientId } = draft.turn;
   // A call that was never sent is held by nobody, whatever a journal says.
   const wasSent = call.status === 'pending' && call.attempt > 0;
-  const free = wasSent && (boundClientId === null || boundClientId === clientId);
+  const isResumable = wasSent && (boundClientId === null || boundClientId === clientId);
   if (typeof state === 'object') {
     const { callId } = call;
-    const answer = report(draft, free ? { ...call, clientId } : call, { clientId, report: state });
+    const answer = report(draft, isResumable ? { ...call, clientId } : call, { clientId, report: state });
     if (answer.ok || answer.code !== 'TOO_LARGE') return false;
     // Still undecided: the client reports again and gets the error.
     return resumeCall(draft, call, clientId, { callId, state: 'awaiting_approval' });
   }
-  if (!free && !holds(call, clientId)) return false;
+  if (!isResumable && !holds(call, clientId)) return false;
   const reached = call.needsApproval && state === 'running' ? 'awaiting_approval' : state;
-  if (free || PROGRESS.indexOf(reached) > PROGRESS.indexOf(call.status))
+  if (isResumable || PROGRESS.indexOf(reached) > PROGRESS.indexOf(call.status))
     reach(draft, call, clientId, reached);
   return true;
 }

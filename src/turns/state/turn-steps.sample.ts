@@ -70,7 +70,7 @@ export function callEvents(events: readonly TurnEvent[]): CallEvent[] {
 }
 
 /** A step as one line of text: `status event,event >effect,effect answer`. */
-export function told({ turn, events, effects, results, answer }: Step): string {
+export function summary({ turn, events, effects, results, answer }: Step): string {
   const parts: string[] = [turn.calls[0]!.status];
   const ofCalls = callEvents(events);
   if (ofCalls.length > 0) parts.push(ofCalls.map(({ step }) => step).join());
@@ -106,7 +106,7 @@ export const progress = (
 });
 
 /** Applies timed inputs one after another. */
-export function live(turn: Turn, ...inputs: [at: number, input: TurnInput][]): Step {
+export function run(turn: Turn, ...inputs: [at: number, input: TurnInput][]): Step {
   let step: Step = { turn, events: [], effects: [], results: [], answer: { ok: true } };
   for (const [at, input] of inputs) step = take(step.turn, input, at);
   return step;
