@@ -35,13 +35,13 @@ describe('The folders in the context of a session', () => {
     expect(section).toMatchInlineSnapshot(`
      "# Folders
 
-     A path is the name of a folder and the path below it, in every tool and every result: \`Proj/docs/notes.md\` is \`docs/notes.md\` in the folder \`Proj\`. A path that begins with the name of none goes to the folder that this session began with.
+     In every tool and result, a path is the name of a folder and the path below it: \`Proj/docs/notes.md\` is \`docs/notes.md\` in the folder \`Proj\`. A path without a folder name belongs to the folder that this session began with.
 
      - \`Away\`: only in the Cloud since 2026-01-31T12:00:00.000Z, when it was last connected
      - \`Never\`: only in the Cloud for this user, who has never connected it
      - \`Proj\`: on the user's machine, connected since 2026-01-31T12:00:00.000Z
-       - Differ on both sides, and are left alone until a person decides: \`proj/a.txt\`, \`\`proj/b\`.txt\`\`
-       - What the Cloud has of these is not on the disk yet: \`proj/c.txt\`
+       - Changed on both sides; a person has to decide: \`proj/a.txt\`, \`\`proj/b\`.txt\`\`
+       - Newer in the Cloud than on the disk: \`proj/c.txt\`
        - 3 more files that differ
 
      "

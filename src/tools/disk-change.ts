@@ -19,7 +19,7 @@ export function diskChange(
   const onDisk = paths.find((path) => folders.isOnDisk(readCloudPath(path).docPath));
   if (onDisk === undefined) return null;
   const message =
-    `${onDisk} lies in a folder of the user's machine, and ${name} would change the Cloud's copy ` +
-    `alone: ${changesCloud.instead}. Only a session whose \`tools\` name ${name} may change that copy.`;
+    `${onDisk} is in a folder on the user's machine, and ${name} would change only the Cloud's copy: ` +
+    `${changesCloud.instead}. Only a session whose \`tools\` name ${name} may change that copy.`;
   return { code: 'CONFLICT', message };
 }

@@ -44,7 +44,7 @@ export function excerpt(text: string, options: ExcerptOptions): Excerpt {
   const message = !isTruncated
     ? ''
     : parts.length === 0
-      ? `Line ${startLine} alone has ${blocked} bytes: ask for more than that with maxBytes.`
-      : `There are ${lineCount - endLine} more lines; go on with startLine ${endLine + 1}.`;
+      ? `Line ${startLine} alone has ${blocked} bytes: set maxBytes higher than that.`
+      : `There are ${lineCount - endLine} more lines; continue with startLine ${endLine + 1}.`;
   return { content: parts.join(''), lineCount, startLine, endLine, isTruncated, message };
 }

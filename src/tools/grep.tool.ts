@@ -31,7 +31,7 @@ const FILES_AT_ONCE = 1_000;
 const contract: ToolContract = {
   name: 'grep',
   description:
-    'Search the lines of Cloud text files for a regular expression, and get the lines that match with path and line number.',
+    'Search the lines of Cloud text files for a regular expression, and get the matching lines with path and line number.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema(
@@ -44,31 +44,31 @@ const contract: ToolContract = {
           'Regular expression in RE2 syntax: no backreferences, no lookaround. Matched line by line.',
       },
       path: optional({
-        ...cloudPath('File, or folder to look in; the whole workspace where it is left out.'),
+        ...cloudPath('File, or folder to look in; default: the whole workspace.'),
         default: '/',
       }),
       glob: {
         type: ['string', 'null'],
         minLength: 1,
         maxLength: 500,
-        description: 'Only files whose path below the folder fits this pattern, as in glob.',
+        description: 'Only files whose path below the folder matches this pattern, as in glob.',
       },
       literal: {
         type: ['boolean', 'null'],
         default: false,
-        description: 'true takes pattern as plain text.',
+        description: 'true treats pattern as plain text.',
       },
       ignoreCase: {
         type: ['boolean', 'null'],
         default: false,
-        description: 'true takes upper and lower case as the same.',
+        description: 'true ignores case.',
       },
       limit: {
         type: ['integer', 'null'],
         minimum: 1,
         maximum: 2000,
         default: DEFAULT_LIMIT,
-        description: 'Most lines to return.',
+        description: 'Maximum number of lines to return.',
       },
     },
     ['pattern'],
@@ -83,13 +83,13 @@ const contract: ToolContract = {
   }),
   guidance: `# grep
 
-Finds where something is said in the workspace's Cloud files.
+Finds text in the workspace's Cloud files.
 
-- Search for what is rare: a name, a message, a constant. Narrow it with \`path\` and \`glob\`.
-- The pattern is RE2: no backreferences and no lookaround. With \`literal: true\` nothing has to be escaped.
-- A match is one line; of a very long one you get what is around the match, and a match of more than 1,000 characters may be missed in it. Files that are not text are passed over.
-- \`isTruncated: true\` means that the limit or the time was used up: ask for less.
-- Active Files are searched in their Cloud copy, which may be older than what the editor holds.`,
+- Search for rare text: a name, a message, a constant. Narrow the search with \`path\` and \`glob\`.
+- The pattern is RE2: no backreferences and no lookaround. With \`literal: true\` nothing needs escaping.
+- A match is one line. Of a very long line you get the part around the match, and a match of more than 1,000 characters may be missed. Files that are not text are skipped.
+- \`isTruncated: true\` means that the limit or the time was reached: narrow the search.
+- Active Files are searched in their Cloud copy, which may be older than the editor's text.`,
 };
 
 /** Arguments of `grep`. */

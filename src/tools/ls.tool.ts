@@ -15,13 +15,13 @@ const VIEWED_AT_ONCE = 500;
 const contract: ToolContract = {
   name: 'ls',
   description:
-    'List a folder of the workspace’s Cloud files: what is directly in it, or with recursive: true everything below it. ' +
-    'Entries come sorted by path, each with its name, path, type (Document or Folder) and time of last change.',
+    'List a folder of the workspace’s Cloud files: its direct content, or with recursive: true everything below it. ' +
+    'Entries are sorted by path, each with its name, path, type (Document or Folder) and time of last change.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema(
     {
-      path: optional({ ...cloudPath('Folder to list; the root where it is left out.'), default: '/' }),
+      path: optional({ ...cloudPath('Folder to list; default: the root.'), default: '/' }),
       recursive: {
         type: ['boolean', 'null'],
         default: false,
@@ -44,12 +44,12 @@ const contract: ToolContract = {
   }),
   guidance: `# ls
 
-Shows what a Cloud folder holds.
+Lists the content of a Cloud folder.
 
 - Look here before you guess a path. Begin at the top and go down; ask for \`recursive: true\` only on folders you know to be small.
-- To find files by name use glob, to find text in them use grep: both answer with less.
+- To find files by name use glob, to find text in them use grep: both return less.
 - ${PATH_RULES}
-- A path that is a file is an error; a folder that does not exist is NOT_FOUND.`,
+- The path of a file is an error; a missing folder gives NOT_FOUND.`,
 };
 
 /** `ls`: the content of a Cloud folder. */

@@ -7,15 +7,14 @@ import { type ServerTool, toolChange, type ToolContext } from './tool.js';
 
 const contract: ToolContract = {
   name: 'mkdir',
-  description:
-    'Make a Cloud folder, with the folders above it. A folder that is there already stays as it is.',
+  description: 'Create a Cloud folder and its parents. An existing folder stays unchanged.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema({ path: cloudPath('Path of the folder.') }),
   responseSchema: objectSchema({ path: TEXT, fileId: UUID, created: { type: 'boolean' } }),
   guidance: `# mkdir
 
-Makes a Cloud folder. You rarely need it: write makes the folders of a new file by itself. Use it where a folder has to be there while it is still empty.
+Creates a Cloud folder. You rarely need it: write creates the folders of a new file. Use it if a folder has to exist while it is empty.
 
 - ${PATH_RULES}`,
 };
@@ -28,7 +27,7 @@ export class MkdirTool implements ServerTool {
   readonly pathArguments = ['path'];
   readonly changesCloud = {
     paths: this.pathArguments,
-    instead: `call ${createFile.name}, which makes the folders that its file needs`,
+    instead: `call ${createFile.name}, which creates the folders that its file needs`,
   };
 
   constructor(private readonly writes: FileWrites) {}

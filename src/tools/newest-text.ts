@@ -80,11 +80,11 @@ function differences(sha256: string, source: 'active' | 'disk', file: FileRecord
   if (file === null) return ['The Cloud does not have this file.'];
   const { head } = file;
   if (head.sha256 === sha256) return [];
-  const other = `The Cloud has another text of this file (sha256 ${head.sha256})`;
+  const other = `The Cloud has a different text of this file (sha256 ${head.sha256})`;
   return source === 'active'
-    ? [`${other}, which the editor does not have. Plan on what is here.`]
+    ? [`${other}, which the editor does not have. Base patches on this text.`]
     : [
-        `${other}, which the folder does not have. Plan on what is here; until the folder is pushed or pulled, what a patch makes of it is kept beside the Cloud’s text.`,
+        `${other}, which the folder does not have. Base patches on this text; until the folder is pushed or pulled, patched versions are kept as conflicts beside the Cloud’s text.`,
       ];
 }
 
@@ -92,14 +92,14 @@ function cloudWarnings(reading: FileReading, active: ActiveFile | null, sha256: 
   if (active === null) return reading.kind === 'nobody' ? [] : [ofFolder(reading)];
   const open =
     active.sha256 === sha256
-      ? 'This is the Cloud’s text, which the editor had open too when it last told.'
-      : `This is the Cloud’s text. The open text (sha256 ${active.sha256}) outranks it: do not plan a patch on what is here.`;
-  return [`The file is open in an editor that does not give its text: ${reasonOf(reading)}. ${open}`];
+      ? 'This is the Cloud’s text, which the editor also had open when it last reported.'
+      : `This is the Cloud’s text. The open text (sha256 ${active.sha256}) takes precedence: do not base a patch on this text.`;
+  return [`The file is open in an editor that does not return its text: ${reasonOf(reading)}. ${open}`];
 }
 
 function ofFolder(reading: FileReading): string {
   if (reading.kind === 'refused' && reading.code === 'NOT_FOUND') {
-    return 'The connected folder does not have this file: it was deleted there, or never written. This is the Cloud’s text.';
+    return 'The connected folder does not have this file: it was deleted there or never written. This is the Cloud’s text.';
   }
-  return `The file lies in a connected folder whose client does not give it: ${reasonOf(reading)}. This is the Cloud’s text; the folder may hold another.`;
+  return `The file is in a connected folder whose client does not return it: ${reasonOf(reading)}. This is the Cloud’s text; the folder may have a different one.`;
 }

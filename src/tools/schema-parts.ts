@@ -29,5 +29,5 @@ export const UUID: JsonSchema = {
 
 /** The explanation of Cloud paths in tool descriptions. */
 export const PATH_RULES =
-  'Paths start at the workspace root, with forward slashes; the leading slash may be left out. ' +
-  'Upper and lower case name the same file. No `..`, no backslash; nothing is unescaped.';
+  'Paths start at the workspace root, with forward slashes; the leading slash is optional. ' +
+  'Case is ignored. No `..`, no backslashes; escapes are taken literally.';

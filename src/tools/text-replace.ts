@@ -31,7 +31,7 @@ export function replaceText(text: Uint8Array, change: Replacement, maxBytes: num
   if (count === 0) return { kind: 'refused', fault: `is not in the file${hintFor(text, change.oldString)}` };
   if (count > 1 && !replaceAll) {
     const times = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : count;
-    const advice = 'take more of the text around it, or replaceAll';
+    const advice = 'include more surrounding text, or use replaceAll';
     return { kind: 'refused', fault: `is in the file ${times} times; ${advice}` };
   }
   const sizeBytes = text.length + count * (added.length - wanted.length);

@@ -45,6 +45,6 @@ export class ToolRunner {
 }
 
 function tooMany(): DomainError {
-  const message = 'Too many of your tool calls wait already; let some end first.';
+  const message = 'Too many of your tool calls are waiting; wait until some have ended.';
   return new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

@@ -129,7 +129,7 @@ export const FAULTS = [
   {
     name: 'a reused refresh token does not revoke the login',
     file: 'src/auth/logins.ts',
-    find: ' || now - rotatedAt >= TOGETHER_MS',
+    find: ' || now - rotatedAt >= RETRY_WINDOW_MS',
     replace: '',
     specs: ['test/e2e/auth-tokens.spec.ts'],
   },
@@ -150,7 +150,7 @@ export const FAULTS = [
   {
     name: "a removed member's result is committed",
     file: 'src/turns/engine/turn-mailbox.ts',
-    find: `      if (MEMBERS_INPUTS.has(input.type)) folded.by = this.turn;\n`,
+    find: `      if (MEMBER_INPUTS.has(input.type)) folded.by = this.turn;\n`,
     replace: '',
     specs: ['test/e2e/membership-commits.spec.ts'],
     only: 'result',
@@ -223,7 +223,7 @@ export const FAULTS = [
   {
     name: 'a call of a bound session goes to another client',
     file: 'src/clients/connected-clients.ts',
-    find: `    if (wish.boundClientId !== null) return named(wish.boundClientId);\n`,
+    find: `    if (criteria.boundClientId !== null) return named(criteria.boundClientId);\n`,
     replace: '',
     specs: ['test/e2e/delivery.spec.ts', 'test/turns/delivery.spec.ts'],
   },
@@ -407,7 +407,7 @@ export const FAULTS = [
   {
     name: 'a client is told of sessions of other folders',
     file: 'src/relay/session-openings.ts',
-    find: 'if (isOfFolder(client, use?.folder ?? null)) client',
+    find: `if (isOfFolder(client, use?.folder ?? null))\n          client`,
     replace: 'client',
     specs: ['test/e2e/session-openings.spec.ts'],
   },
@@ -485,8 +485,8 @@ export const FAULTS = [
   {
     name: 'a client resumes a call that is bound to another',
     file: 'src/turns/state/turn-state.ts',
-    find: 'const free = wasSent && (boundClientId === null || boundClientId === clientId);',
-    replace: 'const free = wasSent;',
+    find: 'const isResumable = wasSent && (boundClientId === null || boundClientId === clientId);',
+    replace: 'const isResumable = wasSent;',
     specs: ['src/turns/state/turn-state-holders.spec.ts', 'src/turns/state/turn-state.spec.ts'],
   },
   {
