@@ -21,7 +21,7 @@ describe('memberships', () => {
     memberships = new Memberships({ roleOf } as unknown as WorkspaceStore, { elapsed: () => now }, bus);
   });
 
-  it('are asked for when something begins, and what it does then goes by that for 4 s', async () => {
+  it('are read from the store when something begins, and reused for 4 s after that', async () => {
     await memberships.ask(BEN);
     role = null;
     now = 3_999;
@@ -32,7 +32,7 @@ describe('memberships', () => {
     expect(reads).toBe(2);
   });
 
-  it('are asked for again whenever something else begins', async () => {
+  it('are read again whenever something else begins', async () => {
     await memberships.ask(BEN);
     role = null;
     await expect(memberships.ask(BEN)).rejects.toMatchObject(REFUSED);
@@ -41,7 +41,7 @@ describe('memberships', () => {
   it.each([
     ['a change on this node', () => memberships.changed(BEN)],
     ['a message of another', () => bus.publish({ type: 'member_removed', ...BEN })],
-  ])('are dropped by %s, also while they are read', async (_, drop) => {
+  ])('are dropped from the cache by %s, also during a read', async (_, drop) => {
     await memberships.ask(BEN);
     role = null;
     drop();
@@ -53,7 +53,7 @@ describe('memberships', () => {
     await expect(asking).rejects.toMatchObject(REFUSED);
   });
 
-  it('that were added or raised meanwhile are found: no refusal is one that was kept', async () => {
+  it('that were added or raised since are found: a refusal is never cached', async () => {
     role = null;
     await expect(memberships.ask(BEN)).rejects.toMatchObject(REFUSED);
     role = 'member';

@@ -35,7 +35,7 @@ describe('failed logins', () => {
   const having = (outcomes: (string | number)[], outcome: string): number =>
     outcomes.filter((one) => one === outcome).length;
 
-  it('from many addresses are limited for the account, but not where its owner has been [REQ-23]', async () => {
+  it('from many addresses are limited per account, except at addresses that its owner used [REQ-23]', async () => {
     expect(await attempt(true, HOME)).toBe('found');
     const outcomes = [];
     for (let guessers = 0; guessers < 20; guessers += 1)
@@ -47,7 +47,7 @@ describe('failed logins', () => {
     expect(await attempt(true, anAddress())).toBe('found');
   });
 
-  it('side by side from many addresses do not exceed the limit of the account [REQ-23]', async () => {
+  it('in parallel from many addresses do not exceed the limit of the account [REQ-23]', async () => {
     const all = await Promise.all(Array.from({ length: 300 }, () => attempt(false, anAddress())));
     expect(having(all, 'wrong')).toBe(100);
   });
@@ -64,7 +64,7 @@ describe('failed logins', () => {
     return outcomes;
   }
 
-  it('for many accounts slow down the address, where who has the right one gets in [REQ-23]', async () => {
+  it('for many accounts slow down the address, where the right password still succeeds [REQ-23]', async () => {
     const shared = anAddress();
     await fail(shared);
     expect(await guessesAtOnce(3, () => shared)).toEqual(['wrong']);
@@ -72,7 +72,7 @@ describe('failed logins', () => {
     expect(await guessesAtOnce(1, () => shared)).toEqual([2]);
   });
 
-  it('let 30 wait in the line of an address, and whoever was there before waits for nobody [REQ-23]', async () => {
+  it('queue at most 30 attempts per slowed-down address; known users do not queue [REQ-23]', async () => {
     const shared = anAddress();
     logins.recordOwner(EMAIL, shared);
     await fail(shared);
@@ -81,7 +81,7 @@ describe('failed logins', () => {
     expect(await attempt(true, shared)).toBe('found');
   });
 
-  it('have one place for an account in the line of an address, and who found it full has one later [REQ-23]', async () => {
+  it('take one queue slot per account and address, and a slot later if the queue was full [REQ-23]', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
       const shared = anAddress();
@@ -98,7 +98,7 @@ describe('failed logins', () => {
     }
   });
 
-  it('from the /64 of one /48 count together, four times as many [REQ-23]', async () => {
+  it('from the /64 networks of one /48 count together, with four times the limit [REQ-23]', async () => {
     const within = (): string => `2001:db8:1:${(last += 1)}::/64`;
     const ofAccount = [];
     for (let tried = 0; tried < 6; tried += 1) ofAccount.push(...(await attempts(10, false, within())));
@@ -108,14 +108,14 @@ describe('failed logins', () => {
     expect(await attempt(true, '2001:db8:2:1::/64', 'other@b.com')).toBe('found');
   });
 
-  it('are none that could not be looked at, which leave their place', async () => {
+  it('are not counted if the check itself fails, which frees the slot', async () => {
     const fault = new Error('The disk is gone.');
     for (let times = 0; times < 20; times += 1)
       await expect(logins.attempt(EMAIL, HOME, () => Promise.reject(fault))).rejects.toBe(fault);
     expect(await attempt(true, HOME)).toBe('found');
   });
 
-  it('let so many wait and no more', async () => {
+  it('are refused beyond the maximum of waiting attempts', async () => {
     const outcomes = await attempts(200, true, HOME);
     expect(having(outcomes, 'found')).toBe(60);
     expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(140);

@@ -5,7 +5,7 @@ import type { ConnectedClient } from './connected-clients.js';
 
 type Answer = Ack<FileReadAnswer> | null;
 
-describe('the files that a client is asked for', () => {
+describe('file reads of a client', () => {
   let requests: (FileRead & { answer: (text: string) => void; fail: (error: Error) => void })[];
   let reads: ClientReads;
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe('the files that a client is asked for', () => {
     );
   const turn = (): Promise<void> => new Promise(setImmediate);
 
-  it('are four at once, however many wait and however they end', async () => {
+  it('run four at a time, however many wait and however they end', async () => {
     const texts = Array.from({ length: 10 }, (_, at) => read(`p/${at}`));
     for (let ended = 0; ended < 10; ended += 1) {
       await turn();
@@ -39,7 +39,7 @@ describe('the files that a client is asked for', () => {
     );
   });
 
-  it('are asked for apart by those who want more or less of them', async () => {
+  it('with different size limits are separate requests', async () => {
     const [small, large] = [read('p/a', 10), read('p/a', 100)];
     await turn();
     expect(requests.map(({ maxBytes }) => maxBytes)).toEqual([10, 100]);
@@ -47,7 +47,7 @@ describe('the files that a client is asked for', () => {
     expect(await Promise.all([small, large])).toEqual(['10', '100']);
   });
 
-  it('wait in bounded number: who comes then hears nothing, and who comes later waits as before', async () => {
+  it('beyond the queue limit get no answer, and later ones wait as before', async () => {
     const all = Array.from({ length: 4 + 256 }, (_, at) => read(`p/${at}`));
     expect(await read('p/late')).toBe('silent');
     for (let at = 0; at < all.length; at += 1) {

@@ -54,7 +54,7 @@ describe('the notices of changed files', () => {
     }
   }
 
-  it('are gathered for a tenth of a second, each file as it is last', () => {
+  it('are collected for 0.1 s, each file in its last state', () => {
     const sent = connect('a');
     change(0, 2);
     jest.advanceTimersByTime(99);
@@ -69,7 +69,7 @@ describe('the notices of changed files', () => {
     expect(sent[1]!.files).toEqual([{ path: '/proj/5', docPath: 'proj/5', sha256: 's' }]);
   });
 
-  it('name a hundred files, and what one client has done alone is no news to it', () => {
+  it('name a hundred files, and omit a client’s own changes', () => {
     const [a, b] = [connect('a'), connect('b')];
     change(0, 250, 'a');
     jest.advanceTimersByTime(100);
@@ -87,7 +87,7 @@ describe('the notices of changed files', () => {
     expect([a[1]!.files.length, a[1]!.more, b[2]]).toEqual([100, false, { files: [], more: true }]);
   });
 
-  it('are for those that have resumed, and of files that lie in a folder', () => {
+  it('are sent only to resumed clients, and only for files in folders', () => {
     const sent = connect('a', false);
     change(0, 1);
     const sibling = { path: '/proj', docPath: 'proj', sha256: 's' };

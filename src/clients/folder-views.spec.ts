@@ -18,12 +18,12 @@ describe('a folder of a workspace', () => {
   const here = aClient('here', NOON, null);
   const disconnected = aClient('gone', NOON + 1, NOON + 2);
 
-  it('is connected where one of its clients is, whichever of them comes first', () => {
+  it('is connected if any of its clients is, in any order', () => {
     const connected = { connected: true, since: '2025-06-01T12:00:00.000Z' };
     expect([viewed(here, disconnected), viewed(disconnected, here)]).toEqual([connected, connected]);
   });
 
-  it('is away since the last of its clients left', () => {
+  it('is away since its last client left', () => {
     const later = aClient('later', NOON, NOON + 5);
     const away = { connected: false, since: '2025-06-01T12:00:00.005Z' };
     expect([viewed(later, disconnected), viewed(disconnected, later)]).toEqual([away, away]);

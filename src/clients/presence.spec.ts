@@ -48,7 +48,7 @@ describe('the presence of clients', () => {
   }
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('is renewed by its node every thirty seconds, which ends at its start what it had before', async () => {
+  it('is renewed by its node every 30 s, and ended by its node’s restart', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     await presence.onApplicationBootstrap();
     await jest.advanceTimersByTimeAsync(30_000);
@@ -57,7 +57,7 @@ describe('the presence of clients', () => {
     expect(written).toEqual(['end n +0', 'renew n until +90000', 'remove before -30 d']);
   });
 
-  it('is written in the order of what happens, however long a write takes', async () => {
+  it('is written in the order of events, however long a write takes', async () => {
     let go!: () => void;
     pendingWrite = new Promise((resolve) => (go = resolve));
     const client = connect();
@@ -76,11 +76,11 @@ describe('the presence of clients', () => {
     expect(written).toEqual(['connected Editor until +90000', 'left +5']);
   });
 
-  it('counts the connections of a client', async () => {
+  it('numbers the connections of a client', async () => {
     expect(await presence.nextEpoch(KEY)).toBe(8);
   });
 
-  it('is nothing for a connection that ended before its resume was answered', async () => {
+  it('is not written for a connection that ended before its resume was answered', async () => {
     const client = connect();
     clients.remove(client);
     presence.closed(client);
@@ -89,7 +89,7 @@ describe('the presence of clients', () => {
     expect(written).toEqual([]);
   });
 
-  it('is written again where that fails, and so is what is told of a folder', async () => {
+  it('and folder statuses are written again after a failure', async () => {
     const client = connect();
     await presence.opened(client, 'Editor');
     const status = { docPath: 'p', conflicts: [], behind: [], more: 1 };
@@ -107,7 +107,7 @@ describe('the presence of clients', () => {
     expect(written).toEqual(['connected Editor until +90000', 'reported p 1', 'left +0']);
   });
 
-  it('has the status of a folder written when it is news', async () => {
+  it('writes a folder status only if it has changed', async () => {
     const client = connect();
     const report = (docPath: string, more: number): Promise<void> =>
       presence.report(client, { docPath, conflicts: [], behind: [], more } satisfies FolderStatus);

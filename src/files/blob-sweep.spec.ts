@@ -15,7 +15,7 @@ describe('the sweep of blobs', () => {
     removeMarked: async (before) => (log.push(['remove', before - NOW]), (left.removeMarked -= 1) >= 0),
   };
 
-  it('removes what was marked an hour ago, then marks what a day has not needed, until nothing is left', async () => {
+  it('removes blobs marked an hour ago, then marks those unused for a day, until none is left', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     const logger = { setContext: () => undefined } as unknown as PinoLogger;
     const sweep = new BlobSweep(store as BlobStore, { now: () => NOW }, logger);

@@ -23,13 +23,13 @@ function folderOf(count: number): FilesService {
 describe('a listing', () => {
   const root = { path: '/', docPath: '' };
 
-  it('that a search walks through has every file, thousand by thousand', async () => {
+  it('for a search returns every file, in steps of a thousand', async () => {
     const sizes: number[] = [];
     for await (const { length } of folderOf(2_001).walk('w', root)) sizes.push(length);
     expect(sizes).toEqual([1_000, 1_000, 1]);
   });
 
-  it('holds as many entries as one answer may, and not one more', async () => {
+  it('has at most as many entries as one answer allows', async () => {
     expect(await folderOf(MAX_ENTRIES).below('w', root)).toHaveLength(MAX_ENTRIES);
     for (const list of ['below', 'childrenOf'] as const) {
       const tooMany = folderOf(MAX_ENTRIES + 1)[list]('w', root);

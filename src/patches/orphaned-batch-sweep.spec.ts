@@ -13,7 +13,7 @@ describe('the sweep of batches', () => {
     removeOrphans: async (before) => (ages.push(NOW - before), (left -= 1) >= 0),
   };
 
-  it('leaves those alone whose turn may still be stored, and removes others until none is left', async () => {
+  it('keeps batches whose turn may still be stored, and removes all others', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     const logger = { setContext: () => undefined } as unknown as PinoLogger;
     const sweep = new OrphanedBatchSweep(store as PatchStore, { now: () => NOW }, logger);

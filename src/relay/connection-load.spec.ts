@@ -55,7 +55,7 @@ class FakeConnection extends EventEmitter {
   }
 }
 
-describe('a line of the relay', () => {
+describe('a relay connection', () => {
   let limits: LoadLimits;
   let now: number;
   let load: UserLoad;
@@ -77,7 +77,7 @@ describe('a line of the relay', () => {
     return { connection, connectionLoad };
   }
 
-  it('is closed where it is sent more than its user may leave unread, but never for one event [RELAY-43]', () => {
+  it('is cut if its unread bytes exceed its user’s limit, but never for one event [RELAY-43]', () => {
     const { connection } = open();
     connection.send(80 * MIB);
     expect(cuts).toEqual([]);
@@ -86,7 +86,7 @@ describe('a line of the relay', () => {
     expect(limits.heldBytes).toBe(0);
   });
 
-  it('is closed where all users hold too much, and its user the most, whoever comes next [RELAY-43]', () => {
+  it('is cut if all users exceed the total and its user holds the most [RELAY-43]', () => {
     const [one, other] = [open(), open(new UserLoad(limits, true, () => now))];
     one.connection.send(60 * MIB);
     other.connection.receive(39 * MIB, false);
@@ -96,7 +96,7 @@ describe('a line of the relay', () => {
     expect(limits.heldBytes).toBe(41 * MIB);
   });
 
-  it('of a user who holds the most is left alone where another one of theirs holds more [RELAY-43]', () => {
+  it('is kept if another connection of the user holds more [RELAY-43]', () => {
     const [less, more] = [open(), open()];
     less.connection.send(20 * MIB);
     more.connection.send(35 * MIB);
@@ -104,7 +104,7 @@ describe('a line of the relay', () => {
     expect([less.connection.socket.destroyed, more.connection.socket.destroyed]).toEqual([false, true]);
   });
 
-  it('is read again where its user comes back after the time that held their last one [RELAY-41]', () => {
+  it('is read again if its user returns after the pause of the last connection [RELAY-41]', () => {
     const { connection } = open();
     for (let sent = 0; sent < 65; sent += 1) connection.receive(MIB);
     connection.emit('close');
@@ -112,7 +112,7 @@ describe('a line of the relay', () => {
     expect(open().connection.websocket.held).toBe(false);
   });
 
-  it('is closed where the attachments of an event do not come [RELAY-41]', () => {
+  it('is cut if the attachments of an event do not arrive [RELAY-41]', () => {
     const { connection } = open();
     connection.emit('packet', { type: 'message', data: '51-["x"]' });
     connection.emit('packet', { type: 'message', data: Buffer.alloc(1) });
@@ -124,7 +124,7 @@ describe('a line of the relay', () => {
     expect(cuts).toEqual(['it did not complete an event in time']);
   });
 
-  it('holds nothing of an event once it is whole, and may be silent for as long as it likes [RELAY-41]', () => {
+  it('holds no bytes of a complete event, and may stay silent [RELAY-41]', () => {
     const { connection } = open();
     connection.receive(10);
     connection.emit('packet', { type: 'message', data: '52-["x"]' });
@@ -136,7 +136,7 @@ describe('a line of the relay', () => {
     expect(cuts).toEqual([]);
   });
 
-  it('has some time to be read, and a second more for each 64 KiB [RELAY-43]', () => {
+  it('has a base time to be read, and a second more per 64 KiB [RELAY-43]', () => {
     const { connection } = open();
     connection.send(128 * 1024);
     jest.advanceTimersByTime(2_900);
@@ -148,7 +148,7 @@ describe('a line of the relay', () => {
     expect(cuts).toHaveLength(1);
   });
 
-  it('gets a call once there is room for it, one after the other, or it is gone [RELAY-43]', async () => {
+  it('gets one call at a time when there is room, or when it is gone [RELAY-43]', async () => {
     const [one, other] = [open(), open()];
     const got: string[] = [];
     const ask = (name: string, { connectionLoad }: typeof one): void =>
@@ -174,7 +174,7 @@ describe('a line of the relay', () => {
     expect(got).toEqual(['other', 'first of one', 'second of one']);
   });
 
-  it('gets one call for each that is read, and none before those that came first [RELAY-43]', async () => {
+  it('gets one call per call that was read, in order [RELAY-43]', async () => {
     const [one, other] = [open(), open()];
     const got: string[] = [];
     const ask = (name: string): void => void load.backpressure(one.connectionLoad).then(() => got.push(name));
@@ -192,7 +192,7 @@ describe('a line of the relay', () => {
     expect(got).toEqual(['first', 'second', 'third']);
   });
 
-  it('has room for a call however slow its user’s other clients read [RELAY-43]', async () => {
+  it('has room for a call even if its user’s other clients read slowly [RELAY-43]', async () => {
     const slow = Array.from({ length: 20 }, () => open());
     for (const { connection, connectionLoad } of slow) {
       let waits = 0;
@@ -207,7 +207,7 @@ describe('a line of the relay', () => {
     expect([cuts, limits.heldBytes < limits.user]).toEqual([[], true]);
   });
 
-  it('that leaves the most unread is closed where nothing is left for another of its user [RELAY-43]', async () => {
+  it('with the most unread bytes is cut if another of its user has no room [RELAY-43]', async () => {
     const [first, largest, last] = [open(), open(), open()];
     first.connection.send(20 * MIB);
     largest.connection.send(44 * MIB);
@@ -216,7 +216,7 @@ describe('a line of the relay', () => {
     expect([first.connection.socket.destroyed, largest.connection.socket.destroyed]).toEqual([false, true]);
   });
 
-  it('is not read for as long as its user’s events come faster than they may [RELAY-41]', () => {
+  it('is paused while its user’s events exceed the byte rate [RELAY-41]', () => {
     const { connection } = open();
     for (let sent = 0; sent < 65; sent += 1) connection.receive(MIB);
     expect(connection.websocket.held).toBe(true);
@@ -228,7 +228,7 @@ describe('a line of the relay', () => {
     expect(cuts).toEqual([]);
   });
 
-  it('is not read for as long as too much of what its user sent is in hand [RELAY-41]', () => {
+  it('is paused while its user has too many bytes in flight [RELAY-41]', () => {
     const { connection } = open();
     load.handle(20 * MIB);
     expect(connection.websocket.held).toBe(false);
@@ -238,7 +238,7 @@ describe('a line of the relay', () => {
     expect(connection.websocket.held).toBe(false);
   });
 
-  it('is closed where more of what its user sends is not whole than may be [RELAY-41]', () => {
+  it('is cut if its user has too many incomplete bytes [RELAY-41]', () => {
     const [one, other] = [open(), open()];
     one.connection.receive(40 * MIB, false);
     other.connection.receive(20 * MIB, false);
@@ -249,7 +249,7 @@ describe('a line of the relay', () => {
     expect(limits.heldBytes).toBe(0);
   });
 
-  it('holds nothing of an event that becomes whole after its end [RELAY-41]', () => {
+  it('holds no bytes of an event that completes after its end [RELAY-41]', () => {
     const { connection } = open();
     connection.receive(65 * MIB, false);
     expect(cuts).toHaveLength(1);

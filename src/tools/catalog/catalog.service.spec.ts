@@ -33,15 +33,15 @@ describe('the catalog', () => {
     for (const [digest, contract] of stored) expect(digest).toBe(digestOf(contract));
   });
 
-  describe('knows the tool of a call', () => {
-    it('by the contract that it was accepted under, without asking the store for one of its own', async () => {
+  describe('finds the tool of a call', () => {
+    it('by its accepted contract, without a read for a current one', async () => {
       const { catalog, reads } = await aCatalog();
       const tool = (await catalog.toolset(null)).find(name)!;
       expect(await catalog.toolOf({ contractDigest: tool.digest })).toBe(tool);
       expect(reads).toEqual([]);
     });
 
-    it('though it is another now, and asks the store for that once', async () => {
+    it('if the contract has changed since, with one read', async () => {
       const { catalog, reads } = await aCatalog(former);
       const contractDigest = digestOf(former);
       const tool = await catalog.toolOf({ contractDigest });
@@ -56,19 +56,19 @@ describe('the catalog', () => {
       expect(reads).toEqual([contractDigest]);
     });
 
-    it('though there is none of its name any more', async () => {
+    it('if no tool has its name any more', async () => {
       const removed = { ...former, name: 'workspace_note' };
       const { catalog } = await aCatalog(removed);
       const tool = await catalog.toolOf({ contractDigest: digestOf(removed) });
       expect([tool!.contract, tool!.resultFaults('text'), tool!.subjectOf({})]).toEqual([removed, [], {}]);
     });
 
-    it('that was unknown then is none, though there is one of its name now', async () => {
+    it('as unknown if it was unknown at acceptance, even if a tool has its name now', async () => {
       const { catalog } = await aCatalog();
       expect(await catalog.toolOf({})).toBeNull();
     });
 
-    it('never by a guess: a contract that is lost is an error', async () => {
+    it('never by a guess: a lost contract is an error', async () => {
       const { catalog } = await aCatalog();
       await expect(catalog.toolOf({ contractDigest: digestOf(former) })).rejects.toThrow('not stored');
     });

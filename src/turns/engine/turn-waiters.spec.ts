@@ -14,7 +14,7 @@ describe('requests that wait for a turn', () => {
     waiters = new TurnWaiters(lifecycle, Config.with({ maxUserWaiting: 2 }));
   });
 
-  it('go on a few in each turn of the event loop, user by user', async () => {
+  it('continue a few per turn of the event loop, user by user', async () => {
     const resolved: string[] = [];
     const wait = (userId: string): void => {
       void waiters.ended({ ...turn, userId }, LONG_MS).then(() => resolved.push(userId));

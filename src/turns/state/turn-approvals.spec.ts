@@ -179,7 +179,7 @@ const TABLE = [
   ),
 ];
 
-describe('a server call that a person is asked about', () => {
+describe('a server call that needs approval', () => {
   const cases = TABLE.flatMap(({ name, input, outcomes }) =>
     STATUSES.map((status, at) => ({ status, name, input, outcome: outcomes[at] })),
   );
@@ -189,7 +189,7 @@ describe('a server call that a person is asked about', () => {
     expect(summary(take(turn, input, NOW))).toBe(outcome);
   });
 
-  it('is run by the node that commits the decision, as it was edited', () => {
+  it('is run by the node that commits the decision, with the edited arguments', () => {
     const step = run(turnOf(approvalCall('forwarded')), [NOW, report(EDITED)]);
     expect(step.turn.lease).toEqual({ owner: 'node', until: NOW + 15_000 });
     expect(only(step)).toMatchObject({ status: 'executing', approved: { editedAt: NOW } });
@@ -200,7 +200,7 @@ describe('a server call that a person is asked about', () => {
     expect(ended.events[0]!.fields).toMatchObject({ success: true, approval: { decision: 'allow' } });
   });
 
-  it('is not decided by an edit that is over what is left of its turn, which it lessens [TURN-12]', () => {
+  it('refuses an edit over the turn’s remaining budget, and counts an accepted one [TURN-12]', () => {
     const edit: Report = { ...EDITED, bytes: 100 };
     const turn = turnOf(approvalCall('awaiting_approval'), { resultBudget: 99 });
     const refused = take(turn, report(edit), NOW);
@@ -210,7 +210,7 @@ describe('a server call that a person is asked about', () => {
     expect(summary(take(turn, report(ALLOWED), NOW))).toBe('executing Approved,Executing');
   });
 
-  it('stays with a client whose journal has such an edit, so that it can report another decision [RELAY-4]', () => {
+  it('stays with a client whose journal has an oversized edit, for another decision [RELAY-4]', () => {
     const back = (status: CallStatus, change: Partial<Call> = {}) =>
       summary(take(turnOf(approvalCall(status, change), { resultBudget: 15 }), resume(HOLDER, EDITED), NOW));
     expect(back('acknowledged')).toBe('awaiting_approval AwaitingApproval resume');
@@ -218,7 +218,7 @@ describe('a server call that a person is asked about', () => {
     expect(back('pending', { attempt: 1 })).toBe('awaiting_approval AwaitingApproval resume');
   });
 
-  it('has its clocks until it is decided, and none from there on', () => {
+  it('has deadlines until the decision, and none after it', () => {
     const due = (status: CallStatus) =>
       run(turnOf(approvalCall(status)), [NOON + 1_000_000, { type: 'tick' }]);
     expect(summary(due('pending'))).toBe('timed_out TimedOut');
@@ -226,7 +226,7 @@ describe('a server call that a person is asked about', () => {
     expect(summary(due('accepted'))).toBe('accepted');
   });
 
-  it('does not begin under the lease of a node that is not heard of: what that ran is ended first [FILE-6]', () => {
+  it('does not start under an expired lease: that node’s calls are ended first [FILE-6]', () => {
     const running = callIn('executing', { callId: 'first', toolCallId: 'first' });
     const expired = aTurn('workspace', {
       ...{ clocks: CLOCKS, calls: [running, approvalCall('awaiting_approval')] },
@@ -239,7 +239,7 @@ describe('a server call that a person is asked about', () => {
     expect(ticked.turn.lease!.owner).toBe('node');
   });
 
-  it('leaves the calls to the node that runs some already, and only that one keeps its lease [FILE-6]', () => {
+  it('runs on the node that already runs some, and only that node renews its lease [FILE-6]', () => {
     const running = callIn('executing', { callId: 'first', toolCallId: 'first' });
     const calls = [running, approvalCall('awaiting_approval')];
     const others = { owner: 'another', until: NOW + 9_000 };
@@ -251,8 +251,8 @@ describe('a server call that a person is asked about', () => {
   });
 });
 
-describe('a call that was allowed', () => {
-  it('is not given free by the silence of its client, nor waits out a refusal', () => {
+describe('an approved call', () => {
+  it('ignores the silence of its client and the pause after a refusal', () => {
     const allowed = { status: 'executing', releaseAt: null, retryAt: null };
     const forwarded = turnOf(approvalCall('forwarded', { releaseAt: NOW + 100 }));
     expect(only(run(forwarded, [NOW, report(ALLOWED)]))).toMatchObject(allowed);

@@ -16,7 +16,7 @@ import {
   turnOf,
 } from './turn-steps.sample.js';
 
-describe('the clocks of a call', () => {
+describe('the deadlines of a call', () => {
   const claim = (clientId = HOLDER): TurnInput => ({
     type: 'claim',
     callId,
@@ -28,13 +28,13 @@ describe('the clocks of a call', () => {
   const timedOut = (turn: Turn, at: number): string | undefined =>
     only(run(turn, [at, { type: 'tick' }])).error?.code;
 
-  it('begin with delivery, from acceptance; a delivery does not restart it', () => {
+  it('start with delivery at acceptance, and a delivery does not restart it', () => {
     const { turn } = run(accepted, [NOON + 9_000, claim()]);
     expect(timedOut(turn, NOON + 9_999)).toBeUndefined();
     expect(timedOut(turn, NOON + 10_000)).toBe('DELIVERY_TIMEOUT');
   });
 
-  it('do not begin anew with a redelivery [TURN-9]', () => {
+  it('do not restart with a redelivery [TURN-9]', () => {
     const { turn } = run(
       accepted,
       [NOON + 1, claim()],
@@ -44,13 +44,13 @@ describe('the clocks of a call', () => {
     expect(timedOut(turn, NOON + 10_000)).toBe('DELIVERY_TIMEOUT');
   });
 
-  it('go on with approval, from the acknowledgement', () => {
+  it('continue with approval at the acknowledgement', () => {
     const { turn } = run(accepted, [NOON, claim()], [NOON + 100, progress(HOLDER, 'acknowledged')]);
     expect(timedOut(turn, NOON + 20_099)).toBeUndefined();
     expect(timedOut(turn, NOON + 20_100)).toBe('APPROVAL_TIMEOUT');
   });
 
-  it('leave the approval as it stands while a person is asked', () => {
+  it('keep the approval deadline while a person is asked', () => {
     const awaitApproval = progress(HOLDER, 'awaiting_approval');
     const { turn } = run(
       accepted,
@@ -61,7 +61,7 @@ describe('the clocks of a call', () => {
     expect(timedOut(turn, NOON + 20_100)).toBe('APPROVAL_TIMEOUT');
   });
 
-  it('leave the approval as it stands when the call is sent again', () => {
+  it('keep the approval deadline when the call is sent again', () => {
     const acknowledged = progress(HOLDER, 'acknowledged');
     const { turn } = run(
       accepted,
@@ -81,13 +81,13 @@ describe('the clocks of a call', () => {
     expect(timedOut(turn, NOON + 30_500)).toBe('EXECUTION_TIMEOUT');
   });
 
-  it('do not restart when the start is told twice', () => {
+  it('do not restart when the start is reported twice', () => {
     const running = progress(HOLDER, 'running');
     const { turn } = run(accepted, [NOON, claim()], [NOON + 500, running], [NOON + 900, running]);
     expect(timedOut(turn, NOON + 30_500)).toBe('EXECUTION_TIMEOUT');
   });
 
-  it('do not run for what the server executes', () => {
+  it('do not apply to what the server executes', () => {
     expect(timedOut(turnOf(callIn('executing')), NOON + 10_000_000)).toBeUndefined();
   });
 });
@@ -97,25 +97,25 @@ describe('a call that a node runs', () => {
   const turn = turnOf(callIn('executing'), { lease });
   const until = (end: number): TurnInput => ({ type: 'lease', lease: { owner: 'node-a', until: end } });
 
-  it('is ended, not run again, once nothing was heard of the node in time [FILE-6]', () => {
+  it('is ended, not run again, when the node’s lease expires [FILE-6]', () => {
     expect(summary(run(turn, [NOW + 99, { type: 'tick' }]))).toBe('executing');
     const ended = run(turn, [NOW + 100, { type: 'tick' }]);
     expect(summary(ended)).toBe('failed ResultReceived');
     expect(only(ended)).toMatchObject({ error: { code: 'INTERNAL_ERROR' }, endedBy: 'server' });
   });
 
-  it('goes on while the node says that it lives', () => {
+  it('continues while the node renews its lease', () => {
     const renewed = run(turn, [NOW + 90, until(NOW + 200)]);
     expect(renewed.turn).toMatchObject({ dueAt: NOW + 200, lease: { until: NOW + 200 } });
     expect(summary(run(renewed.turn, [NOW + 150, { type: 'tick' }]))).toBe('executing');
   });
 
-  it('is ended where that very node begins anew, and by no other node’s start', () => {
+  it('is ended when that node restarts, and not when another does', () => {
     expect(summary(run(turn, [NOW, { type: 'node_started', node: 'node-b' }]))).toBe('executing');
     expect(summary(run(turn, [NOW, { type: 'node_started', node: 'node-a' }]))).toBe('failed ResultReceived');
   });
 
-  it('needs no word any more once it has ended', () => {
+  it('needs no lease after its end', () => {
     const ended = run(turn, [NOW, { type: 'executed', callId, report: aReport() }]).turn;
     expect(run(ended, [NOW, until(NOW + 200)]).turn).toBe(ended);
   });

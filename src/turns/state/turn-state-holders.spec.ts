@@ -20,14 +20,14 @@ describe('a claim', () => {
   const claim: TurnInput = { type: 'claim', callId, clientId: HOLDER, folder: [], ackWithinMs: ACK_MS };
   const pending = callIn('pending', { deliveryAt: NOON + 1_000_000 });
 
-  it('is given up where nothing is heard of it, whatever became of the node that made it', () => {
+  it('expires without an acknowledgement, whatever became of its node', () => {
     const claimed = run(turnOf(pending), [NOW, claim]);
     expect(claimed.turn).toMatchObject({ dueAt: NOW + ACK_MS, lastClientId: HOLDER });
     expect(summary(run(claimed.turn, [NOW + ACK_MS - 1, { type: 'tick' }]))).toBe('forwarded');
     expect(summary(run(claimed.turn, [NOW + ACK_MS, { type: 'tick' }]))).toBe('pending Released');
   });
 
-  it('names the folder that its session began with, and no later one does', () => {
+  it('sets the first folder of its session, which later claims keep', () => {
     const first = run(turnOf(pending), [NOW, { ...claim, folder: ['a', 'b'] }]).turn;
     expect(first.folder).toEqual(['a', 'b']);
     const next = { ...turnOf(pending), folder: first.folder };
@@ -40,7 +40,7 @@ describe('a claim', () => {
     expect(only(claimed).releaseAt).toBeNull();
   });
 
-  it('is given up sooner where its client is known to have left', () => {
+  it('expires sooner if its client is known to have left', () => {
     const left: TurnInput = { type: 'client_left', clientId: HOLDER, graceMs: 100 };
     const afterLeave = run(turnOf(pending), [NOW, claim], [NOW + 1, left], [NOW + 50, left]);
     expect(only(afterLeave).releaseAt).toBe(NOW + 101);
@@ -50,7 +50,7 @@ describe('a claim', () => {
 describe('a client that leaves', () => {
   const left: TurnInput = { type: 'client_left', clientId: HOLDER, graceMs: 1_000 };
 
-  it('keeps its unacknowledged call for the grace, then the call is free', () => {
+  it('keeps its unacknowledged call for the grace period, then the call is released', () => {
     const afterLeave = run(turnOf(callIn('forwarded')), [NOW, left]);
     expect(only(afterLeave)).toMatchObject({ status: 'forwarded', releaseAt: NOW + 1_000 });
     expect(only(run(afterLeave.turn, [NOW + 999, { type: 'tick' }])).status).toBe('forwarded');
@@ -68,17 +68,17 @@ describe('a client that leaves', () => {
     expect(only(run(turnOf(callIn('acknowledged')), [NOW, left])).releaseAt).toBeNull();
   });
 
-  it('is waited for where the session is bound to it', () => {
+  it('is waited for if the session is bound to it', () => {
     const turn = turnOf(callIn('forwarded'), { boundClientId: HOLDER });
     expect(run(turn, [NOW, left]).turn).toBe(turn);
   });
 
-  it('stops the grace when it returns with the call', () => {
+  it('ends the grace period when it returns with the call', () => {
     const back = run(turnOf(callIn('forwarded')), [NOW, left], [NOW + 10, resume(HOLDER, 'acknowledged')]);
     expect(only(back)).toMatchObject({ status: 'acknowledged', releaseAt: null });
   });
 
-  it('may still bring the result of a call that nobody else took', () => {
+  it('may still report the result of a call that nobody else took', () => {
     const released = run(turnOf(callIn('forwarded')), [NOW, left], [NOW + 1_000, { type: 'tick' }]).turn;
     const report: TurnInput = { type: 'report', callId, clientId: HOLDER, report: aReport() };
     expect(summary(run(released, [NOW + 2_000, report]))).toBe('succeeded ResultReceived +result');
@@ -89,7 +89,7 @@ describe('a client that leaves', () => {
     expect(summary(run(taken, [NOW + 2_000, report]))).toBe('forwarded LateResult CONFLICT');
   });
 
-  it('carries on with a call that is free again, but not with one that it never had', () => {
+  it('continues a released call, but not one that it never had', () => {
     const released = run(turnOf(callIn('forwarded')), [NOW, left], [NOW + 1_000, { type: 'tick' }]).turn;
     expect(summary(run(released, [NOW + 2_000, resume(HOLDER, 'running')]))).toBe('running Running resume');
     const report = run(released, [NOW + 2_000, resume(HOLDER, aReport())]);
@@ -105,7 +105,7 @@ describe('a refused call', () => {
   const claim: TurnInput = { type: 'claim', callId, clientId: OTHER, folder: [], ackWithinMs: ACK_MS };
   const refused = run(turnOf(callIn('forwarded')), [NOW, refuse]);
 
-  it('says who refused it and why', () => {
+  it('records who refused it and why', () => {
     expect(only(refused)).toMatchObject({ status: 'pending', clientId: null, refusedBy: HOLDER });
     expect(refused.events[0]).toMatchObject({
       clientId: HOLDER,
@@ -121,7 +121,7 @@ describe('a refused call', () => {
     expect(only(run(refused.turn, [NOW + REFUSAL_PAUSE_MS, { type: 'tick' }])).retryAt).toBeNull();
   });
 
-  it('has no pause left once a client has it in hand again', () => {
+  it('has no pause left when a client holds it again', () => {
     expect(only(run(refused.turn, [NOW + REFUSAL_PAUSE_MS, claim])).retryAt).toBeNull();
     const carriedOn = run(refused.turn, [NOW + 1, resume(HOLDER, 'acknowledged')]);
     expect(only(carriedOn)).toMatchObject({ status: 'acknowledged', retryAt: null });

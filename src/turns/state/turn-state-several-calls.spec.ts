@@ -18,7 +18,7 @@ describe('a turn of several calls', () => {
     expect(run(turn, [NOW, report('c1')], [NOW, report('c2')]).turn.status).toBe('completed');
   });
 
-  it('keeps a result that takes the last byte of its room, and none that is one byte over it', () => {
+  it('keeps a result that exactly fills its budget, and drops one that is a byte over', () => {
     const room = aReport().bytes * 2;
     const both = { ...turn, resultBudget: room };
     const step = run(both, [NOW, report('c1')], [NOW, report('c2')]);
@@ -27,7 +27,7 @@ describe('a turn of several calls', () => {
     expect(over.turn.calls[1]).toMatchObject({ status: 'failed', error: { code: 'TOO_LARGE' } });
   });
 
-  it('is completed, not cancelled, where each call was cancelled for itself', () => {
+  it('is completed, not cancelled, if each call was cancelled separately', () => {
     const cancel = (toolCallId: string): TurnInput => ({ type: 'cancel', toolCallId, byUserId: 'user' });
     const step = run(turn, [NOW, cancel('one')], [NOW, cancel('two')]);
     expect(step.turn.status).toBe('completed');
@@ -35,7 +35,7 @@ describe('a turn of several calls', () => {
     expect(step.events.at(-1)).toEqual({ step: 'Turn.Completed', call: null, clientId: null, fields });
   });
 
-  it('is cancelled as a whole, and what has ended stays as it is', () => {
+  it('is cancelled as a whole, and ended calls stay unchanged', () => {
     const step = run(
       turn,
       [NOW, report('c1')],
@@ -54,14 +54,14 @@ describe('a turn of several calls', () => {
     expect(step.effects).toEqual([{ type: 'stop', callId: 'c2', clientId: HOLDER, reason: 'cancelled' }]);
   });
 
-  it('says why it was cancelled, where that was not the orchestrator', () => {
+  it('records why it was cancelled, unless by the orchestrator', () => {
     const why = 'Its user is no member any more.';
     const step = run(turn, [NOW, { type: 'cancel', toolCallId: null, byUserId: 'boss', why }]);
     const fields = { status: 'cancelled', outcomes: { cancelled: 2 }, why };
     expect(step.events.at(-1)).toMatchObject({ step: 'Turn.Cancelled', userId: 'boss', fields });
   });
 
-  it('takes results over HTTP all or none', () => {
+  it('takes all results over HTTP or none', () => {
     const both = (digest: string): TurnInput => ({
       type: 'report_all',
       reports: ['c1', 'c2'].map((id) => ({ callId: id, report: aReport({ digest }) })),
@@ -85,7 +85,7 @@ describe('a turn of several calls', () => {
     });
   });
 
-  it('is sorted out call by call when its client returns', () => {
+  it('is reconciled call by call when its client returns', () => {
     const step = run(turn, [
       NOW,
       { type: 'resume', clientId: HOLDER, entries: [{ callId: 'c2', state: 'running' }] },

@@ -9,7 +9,7 @@ describe('a call', () => {
     CALL_STATUSES.map((status) => ({ name, status, input, outcome: outcomes[status], at: at ?? NOW })),
   );
 
-  it('meets every kind of input in the table below', () => {
+  it('handles every kind of input in the table below', () => {
     const kinds: { [T in TurnInput['type']]: true } = {
       claim: true,
       progress: true,
