@@ -24,10 +24,7 @@ export function errorFor(viewer: Viewer, call: EndedCall): ToolCallError | null 
   const { error } = call;
   if (error === null || viewer === 'user') return error;
   if (viewer === 'member') return null;
-  return {
-    code: error.code,
-    message: isOwn(call, error) ? error.message : genericMessage(error.code),
-  };
+  return { code: error.code, message: isOwn(call, error) ? error.message : genericMessage(error.code) };
 }
 
 /**

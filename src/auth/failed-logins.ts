@@ -43,8 +43,7 @@ interface Attempt {
 /**
  * Limits wrong passwords per account and address, so that a guesser locks nobody else out. Guesses from many addresses
  * are limited per account; guesses for many accounts slow down their address. Addresses that the account's owner used
- * are exempt from both. Only failures count. Parallel checks never exceed the remaining failures; further attempts
- * wait.
+ * are exempt from both. Only failures count. Parallel checks never exceed the remaining failures; others wait.
  */
 @Injectable()
 export class FailedLogins {

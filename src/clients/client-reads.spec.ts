@@ -16,7 +16,7 @@ describe('file reads of a client', () => {
           resolve({ ...{ ok: true, content: Buffer.from(text), sha256: sha256(text) }, ...DISK });
         requests.push({ ...read, answer, fail });
       });
-    reads = new ClientReads({ line: { readFile } } as unknown as ConnectedClient);
+    reads = new ClientReads({ channel: { readFile } } as unknown as ConnectedClient);
   });
   const DISK = { isDirty: false, source: 'disk' } as const;
   const read = (docPath: string, maxBytes = 100): Promise<string> =>

@@ -23,7 +23,7 @@ export class ByteFinder {
     return count;
   }
 
-  /** Calls `tell` with the offset of each occurrence, in order, until it returns false. */
+  /** Calls `visit` with the offset of each occurrence, in order, until it returns false. */
   each(text: Uint8Array, overlapping: boolean, visit: (at: number) => boolean): void {
     const { wanted, borders } = this;
     for (let at = 0, matched = 0; at < text.length; at += 1) {

@@ -32,8 +32,7 @@ const contract: ToolContract = {
       sha256: {
         type: ['string', 'null'],
         pattern: '^[0-9a-fA-F]{64}$',
-        description:
-          'sha256 of the version that you read; if the file has another one, the call fails with STALE.',
+        description: 'sha256 of the version that you read; the call fails with STALE if it differs.',
       },
       replaceAll: {
         type: ['boolean', 'null'],

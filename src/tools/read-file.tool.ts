@@ -63,11 +63,7 @@ const contract: ToolContract = {
       isTruncated: { type: 'boolean' },
       errorCode: { enum: [null, 'ALREADY_IN_CONTEXT'] },
       message: TEXT,
-      warnings: {
-        type: 'array',
-        items: TEXT,
-        description: 'What to know before you base a patch on this text.',
-      },
+      warnings: { type: 'array', items: TEXT, description: 'Read these before you patch this text.' },
     },
     ['success', 'docPath', 'sha256', 'sizeBytes', 'errorCode', 'message'],
   ),

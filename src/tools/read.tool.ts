@@ -19,10 +19,8 @@ const contract: ToolContract = {
   responseSchema: objectSchema(
     {
       path: TEXT,
-      content: {
-        description: 'The content as it was written; {"text": …} for a file that was stored as bytes.',
-      },
-      warnings: { type: 'array', items: TEXT, description: 'Whether a newer text is open elsewhere.' },
+      content: { description: 'The content as written; {"text": …} for a file stored as bytes.' },
+      warnings: { type: 'array', items: TEXT, description: 'Set if a newer text is open elsewhere.' },
     },
     ['path', 'content'],
   ),

@@ -56,9 +56,8 @@ function resultBlock(ended: ToolResult): AnthropicToolResult {
 function functionResponse({ toolCallId, name, result, error }: ToolResult): GeminiFunctionResponse {
   const id = isPlaceId(toolCallId) ? {} : { id: toolCallId };
   const output = error === null || result !== null ? { output: withoutReferences(result) } : {};
-  const shown =
-    error?.details === undefined ? error : { ...error, details: withoutReferences(error.details) };
-  return { ...id, name, response: { ...(shown && { error: shown }), ...output } };
+  const safe = error?.details === undefined ? error : { ...error, details: withoutReferences(error.details) };
+  return { ...id, name, response: { ...(safe && { error: safe }), ...output } };
 }
 
 /** Gemini resolves `$ref` in a response and fails on an unknown one, so such a value is sent as text. */
