@@ -47,10 +47,10 @@ describe('memberships', () => {
     drop();
     await expect(memberships.require(BEN)).rejects.toMatchObject(REFUSED);
     role = 'member';
-    const asking = memberships.ask(BEN);
+    const pending = memberships.ask(BEN);
     role = null;
     drop();
-    await expect(asking).rejects.toMatchObject(REFUSED);
+    await expect(pending).rejects.toMatchObject(REFUSED);
   });
 
   it('that were added or raised since are found: a refusal is never cached', async () => {

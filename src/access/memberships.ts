@@ -32,25 +32,25 @@ export class Memberships {
   /**
    * Reads the role from the store. FORBIDDEN if the user lacks the required role, whether the workspace exists or not.
    */
-  async ask(who: Membership, needs: Role = 'member'): Promise<Role> {
-    return permitted(await this.roles.renew(who), needs);
+  async ask(membership: Membership, needs: Role = 'member'): Promise<Role> {
+    return permitted(await this.roles.renew(membership), needs);
   }
 
   /** Reuses an answer of the last 4 s if it permits access; a refusal is always based on a fresh read. */
-  async require(who: Membership, needs: Role = 'member'): Promise<Role> {
-    const known = this.roles.known(who);
-    if (known !== undefined && !satisfies(known, needs)) return this.ask(who, needs);
-    return permitted(await this.roles.get(who), needs);
+  async require(membership: Membership, needs: Role = 'member'): Promise<Role> {
+    const known = this.roles.known(membership);
+    if (known !== undefined && !satisfies(known, needs)) return this.ask(membership, needs);
+    return permitted(await this.roles.get(membership), needs);
   }
 
   /** Whether the user is a member, read from the store now. */
-  async isMember(who: Membership): Promise<boolean> {
-    return (await this.roles.renew(who)) !== null;
+  async isMember(membership: Membership): Promise<boolean> {
+    return (await this.roles.renew(membership)) !== null;
   }
 
   /** Drops cached answers after the membership or its role changed in the store. */
-  changed(who: Membership): void {
-    this.roles.drop(who);
+  changed(membership: Membership): void {
+    this.roles.drop(membership);
   }
 }
 

@@ -141,10 +141,10 @@ export class RevertsService {
 /** The error that names the first files that can not be reverted, and counts the rest. */
 function refusal(leftOut: readonly LeftOut[]): DomainError {
   const named = leftOut.slice(0, MAX_NAMED);
-  const which = named.map(({ docPath, why }) => `${docPath} ${why}`).join('; ');
+  const list = named.map(({ docPath, why }) => `${docPath} ${why}`).join('; ');
   const more = leftOut.length > named.length ? ` (and ${leftOut.length - named.length} more)` : '';
   const fields: FieldFaults = Object.fromEntries(named.map(({ docPath, why }) => [docPath, why]));
-  return new DomainError('STALE', `The batch cannot be undone: ${which}${more}`, { fields });
+  return new DomainError('STALE', `The batch cannot be undone: ${list}${more}`, { fields });
 }
 
 /** One warning per file that is not reverted, with its current sha256. */

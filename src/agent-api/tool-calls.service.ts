@@ -61,11 +61,11 @@ export class ToolCallsService {
       isDirect: true,
       onStored: () => releaseBody(response),
     });
-    const { result: envelope } = await this.answers.of(turn, response);
-    const [ended] = envelope.toolResults;
+    const { result } = await this.answers.of(turn, response);
+    const [ended] = result.toolResults;
     if (ended) return { ...answerOf(ended, executionLocation), open: false };
     const error = 'The call has not ended yet; follow the turn in result.';
-    return { success: false, result: envelope as unknown as Json, error, open: true };
+    return { success: false, result: result as unknown as Json, error, open: true };
   }
 }
 

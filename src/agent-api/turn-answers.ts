@@ -10,7 +10,7 @@ import { type StoredJson, type StoredResult, TurnStore } from '../storage/ports/
 import type { ResponseHandle } from '../common/http/response-closed.js';
 import { AnswersInFlight } from '../limits/answers-in-flight.js';
 import { ResponseCache } from './response-cache.js';
-import { turnResultOf, statusOf, taken } from '../turns/intake/turn-result.js';
+import { turnResultOf, statusOf, turnAnswer } from '../turns/intake/turn-result.js';
 
 /** A response body: its JSON, and the HTTP status that says whether the turn is final. */
 export interface TurnAnswerText {
@@ -79,7 +79,7 @@ export class TurnAnswers {
     const results = new Map<string, StoredResult>();
     for (const [callId, ended] of stored)
       results.set(callId, { result: await read(ended.result), details: await read(ended.details) });
-    return taken(
+    return turnAnswer(
       turn,
       turnResultOf(turn, await Promise.all(callArguments.map(async (json) => read(json))), results, format),
     );
@@ -102,7 +102,7 @@ function asStored(json: StoredJson): Json {
 
 /** The state of the turn without the results of its calls. */
 function answerFor(viewer: Viewer, turn: Turn, callArguments: readonly Json[]): InvokeResult<TurnResult> {
-  return taken(turn, turnResultOf(turn, callArguments, new Map(), 'neutral', viewer));
+  return turnAnswer(turn, turnResultOf(turn, callArguments, new Map(), 'neutral', viewer));
 }
 
 function textOf(answer: InvokeResult<TurnResult>): TurnAnswerText {

@@ -32,18 +32,18 @@ export class AuditService {
   ) {}
 
   /** Searches of one user run one after another, so parallel requests take no more than one. */
-  page(who: Membership, query: AuditQueryDto): Promise<AuditPage> {
-    return this.searches.hold([who.userId], async () => {
-      const { events, nextCursor } = await this.search(who.workspaceId, query);
-      return { events: await this.visible(who, events), nextCursor };
+  page(membership: Membership, query: AuditQueryDto): Promise<AuditPage> {
+    return this.searches.hold([membership.userId], async () => {
+      const { events, nextCursor } = await this.search(membership.workspaceId, query);
+      return { events: await this.visible(membership, events), nextCursor };
     });
   }
 
-  private async visible(who: Membership, events: AuditEvent[]): Promise<AuditEvent[]> {
-    const isForeign = ({ actor }: AuditEvent): boolean => actor.userId !== who.userId;
+  private async visible(membership: Membership, events: AuditEvent[]): Promise<AuditEvent[]> {
+    const isForeign = ({ actor }: AuditEvent): boolean => actor.userId !== membership.userId;
     const foreign = events.find((event) => hasNote(event) && isForeign(event));
     if (foreign === undefined) return events;
-    const viewer = await this.viewers.of(who, foreign.actor.userId);
+    const viewer = await this.viewers.of(membership, foreign.actor.userId);
     return events.map((event) => (isForeign(event) ? eventFor(viewer, event) : event));
   }
 
@@ -64,7 +64,7 @@ export class AuditService {
       ...(to !== undefined && { to: instantOf('to', to) }),
     };
     const after = readCursor(cursor, order);
-    if (batchId !== undefined && !(await this.narrow(filter, workspaceId, batchId.toLowerCase()))) {
+    if (batchId !== undefined && !(await this.restrictToBatch(filter, workspaceId, batchId.toLowerCase()))) {
       return { events: [], nextCursor: null };
     }
     const { events, nextAfter } = await this.store.page(workspaceId, filter, after, limit, order);
@@ -72,7 +72,7 @@ export class AuditService {
     if (isAll && events.length === 0 && errorCode !== undefined && !isKnownErrorCode(errorCode))
       throw unknownErrorCode(errorCode);
     return {
-      events: path === undefined ? events : await this.thoseThatName(workspaceId, filter, events),
+      events: path === undefined ? events : await this.matchingPath(workspaceId, filter, events),
       nextCursor: nextAfter === null ? null : writeCursor(nextAfter, order),
     };
   }
@@ -89,18 +89,18 @@ export class AuditService {
   }
 
   /** Events of large batches name only their first files, so the stored batch is searched. */
-  private async thoseThatName(
+  private async matchingPath(
     workspaceId: string,
     wanted: AuditFilter,
     events: readonly AuditEvent[],
   ): Promise<AuditEvent[]> {
     const known = new Map<string, boolean>();
-    const naming: AuditEvent[] = [];
+    const matching: AuditEvent[] = [];
     for (const event of events) {
       if (namesPath(event, wanted) || (await this.isInBatch(workspaceId, wanted, event, known)))
-        naming.push(event);
+        matching.push(event);
     }
-    return naming;
+    return matching;
   }
 
   private async isInBatch(
@@ -123,7 +123,7 @@ export class AuditService {
   }
 
   /** Restricts the filter to the call of the batch; false if no event can match. */
-  private async narrow(filter: AuditFilter, workspaceId: string, batchId: string): Promise<boolean> {
+  private async restrictToBatch(filter: AuditFilter, workspaceId: string, batchId: string): Promise<boolean> {
     const batch = await this.patches.byId(workspaceId, batchId);
     if (batch === null) return false;
     const { callId = batch.callId, turnId = batch.turnId } = filter;

@@ -32,7 +32,7 @@ export class AuthService {
     await this.checkRegistration();
     const normalized = normalizeEmail(email);
     // Before the password is hashed, which is expensive.
-    if ((await this.users.byEmail(normalized)) !== null) throw taken();
+    if ((await this.users.byEmail(normalized)) !== null) throw emailTaken();
     const user: UserRecord = {
       id: newId(),
       email: normalized,
@@ -42,7 +42,7 @@ export class AuthService {
     };
     const isFirst = this.config.registration === 'first';
     if (!(await (isFirst ? this.users.insertFirst(user) : this.users.insert(user))))
-      throw isFirst ? closedToOthers() : taken();
+      throw isFirst ? closedToOthers() : emailTaken();
     this.failedLogins.recordOwner(normalized, address);
     return this.credentials(user, await this.logins.begin(user.id));
   }
@@ -121,7 +121,7 @@ export class AuthService {
   }
 }
 
-function taken(): DomainError {
+function emailTaken(): DomainError {
   return new DomainError('CONFLICT', 'An account with this email exists already');
 }
 

@@ -101,7 +101,7 @@ export class FailedLogins {
     for (;;) {
       const others = this.blockedBy([...strict, ...throttled.filter((bound) => !this.isReached(bound))]);
       const exceeded = throttled.find((bound) => this.isReached(bound) && !passed.has(bound.key));
-      if (others !== null) await this.untilOneEnds(both, others);
+      if (others !== null) await this.waitForEnd(both, others);
       else if (exceeded === undefined) return start();
       else {
         await this.waitInQueue(both, exceeded.key);
@@ -122,7 +122,7 @@ export class FailedLogins {
     return this.windows.hits(key) >= limit;
   }
 
-  private async untilOneEnds(both: string, others: Running): Promise<void> {
+  private async waitForEnd(both: string, others: Running): Promise<void> {
     const slot = this.waiting.open(both);
     if (slot.resize(1) !== null) throw tooManyRequests(1);
     await others.ends;

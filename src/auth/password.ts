@@ -14,7 +14,7 @@ const SALT_BYTES = 16;
  */
 export async function hashPassword(password: string, logN: number): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  return named(logN, salt, await deriveKey(password, salt, logN, BLOCK_SIZE, PARALLEL));
+  return formatHash(logN, salt, await deriveKey(password, salt, logN, BLOCK_SIZE, PARALLEL));
 }
 
 /** Whether the password matches the hash. Without a hash it takes as long as one of cost `today`, and returns false. */
@@ -33,10 +33,10 @@ export async function verifyPassword(password: string, hash: string | null, toda
 
 /** A hash that no password matches. */
 function unmatchableHash(logN: number): string {
-  return named(logN, Buffer.alloc(SALT_BYTES), Buffer.alloc(KEY_BYTES));
+  return formatHash(logN, Buffer.alloc(SALT_BYTES), Buffer.alloc(KEY_BYTES));
 }
 
-function named(logN: number, salt: Buffer, key: Buffer): string {
+function formatHash(logN: number, salt: Buffer, key: Buffer): string {
   return ['scrypt', logN, BLOCK_SIZE, PARALLEL, salt.toString('base64'), key.toString('base64')].join('$');
 }
 

@@ -13,8 +13,8 @@ export class ClientFiles {
   ) {}
 
   /** Reads the file from the clients: the session's own first, and this node before others. */
-  read(request: FileWish): Promise<FileReading> {
-    const sources = [() => this.here.read(request), () => this.elsewhere.ask(request)];
-    return firstGiven(request, this.here.hasOnlyOthers(request) ? sources.reverse() : sources);
+  read(query: FileWish): Promise<FileReading> {
+    const sources = [() => this.here.read(query), () => this.elsewhere.ask(query)];
+    return firstGiven(query, this.here.hasOnlyOthers(query) ? sources.reverse() : sources);
   }
 }

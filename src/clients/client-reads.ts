@@ -23,14 +23,14 @@ export class ClientReads {
   }
 
   private async start(read: FileRead): Promise<FileReading> {
-    const place = await this.queue.enter('').catch(() => null);
-    if (place === null) return { kind: 'silent' };
+    const slot = await this.queue.enter('').catch(() => null);
+    if (slot === null) return { kind: 'silent' };
     try {
       const answer = await this.client.channel.readFile(read);
       if (answer === null) return { kind: 'silent' };
       return answer.ok ? { kind: 'given', ...answer } : { kind: 'refused', ...answer.error };
     } finally {
-      place.release();
+      slot.release();
     }
   }
 }

@@ -91,7 +91,7 @@ export class ConnectedClient implements ConnectionOrder {
 }
 
 /** Which of a user's clients a call may go to. */
-export interface ClientWish extends Membership {
+export interface ClientCriteria extends Membership {
   tool: string;
   /** docPaths of the folders that the call names; a client without them is not eligible. */
   roots: readonly string[];
@@ -174,7 +174,7 @@ export class ConnectedClients {
   }
 
   /** The client that the call should go to now; null if it has to wait [RELAY-6]. */
-  choose(criteria: ClientWish): ConnectedClient | null {
+  choose(criteria: ClientCriteria): ConnectedClient | null {
     const eligible = this.ofUser(criteria.workspaceId, criteria.userId).filter(
       (client) => client.ready && client.tools.has(criteria.tool) && isInPlace(client, criteria),
     );
@@ -182,20 +182,20 @@ export class ConnectedClients {
     return chosen?.hasFreeSlot ? chosen : null;
   }
 
-  private preferred(eligible: ConnectedClient[], criteria: ClientWish): ConnectedClient | undefined {
-    const named = (clientId: string | null) => eligible.find(({ key }) => key.clientId === clientId);
-    if (criteria.boundClientId !== null) return named(criteria.boundClientId);
-    const willing = eligible.filter(({ key }) => key.clientId !== criteria.avoidClientId);
-    const preferred = named(criteria.preferredClientId);
-    if (preferred && (willing.includes(preferred) || willing.length === 0)) return preferred;
-    const candidates = willing.length > 0 ? willing : eligible;
+  private preferred(eligible: ConnectedClient[], criteria: ClientCriteria): ConnectedClient | undefined {
+    const withId = (clientId: string | null) => eligible.find(({ key }) => key.clientId === clientId);
+    if (criteria.boundClientId !== null) return withId(criteria.boundClientId);
+    const preferable = eligible.filter(({ key }) => key.clientId !== criteria.avoidClientId);
+    const preferred = withId(criteria.preferredClientId);
+    if (preferred && (preferable.includes(preferred) || preferable.length === 0)) return preferred;
+    const candidates = preferable.length > 0 ? preferable : eligible;
     const available = candidates.filter(({ hasFreeSlot }) => hasFreeSlot);
     return available.sort((a, b) => b.lastActiveAt - a.lastActiveAt)[0];
   }
 }
 
 /** Whether the client has the folders that the call needs [RELAY-16] [RELAY-17]. */
-function isInPlace(client: ConnectedClient, { roots, folder }: ClientWish): boolean {
+function isInPlace(client: ConnectedClient, { roots, folder }: ClientCriteria): boolean {
   return roots.length > 0 ? client.hasRoots(roots) : isOfFolder(client, folder);
 }
 

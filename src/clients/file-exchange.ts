@@ -68,13 +68,13 @@ export class FileExchange extends StoreLook {
   }
 
   /** What clients on other nodes hold of the file. */
-  async ask(wish: FileWish): Promise<FileReading> {
+  async ask(query: FileWish): Promise<FileReading> {
     if (this.bus.reach === 'alone' || this.pending.size >= MAX_REQUESTS) return { kind: 'nobody' };
-    const holders = (await this.presence.elsewhere(wish)).filter(({ roots }) => mayHold(wish, roots));
+    const holders = (await this.presence.elsewhere(query)).filter(({ roots }) => mayHold(query, roots));
     const nodes = [...new Set(holders.map(({ node }) => node))].slice(0, MAX_NODES);
     return bestOf(
-      wish,
-      nodes.map((node) => this.askNode(node, wish)),
+      query,
+      nodes.map((node) => this.askNode(node, query)),
     );
   }
 
@@ -92,9 +92,9 @@ export class FileExchange extends StoreLook {
     await this.requests.removeExpired(now);
   }
 
-  private async askNode(node: string, wish: FileWish): Promise<FileReading> {
+  private async askNode(node: string, query: FileWish): Promise<FileReading> {
     if (this.unresponsive.has(node)) return { kind: 'silent' };
-    const waitMs = fileReadMs(this.config, wish.maxBytes) + TRANSFER_MS;
+    const waitMs = fileReadMs(this.config, query.maxBytes) + TRANSFER_MS;
     const id = newId();
     const expiresAt = this.clock.now() + waitMs + ABANDONED_MS;
     const answered = new Promise<FileReading | null>((resolve) => {
@@ -102,7 +102,7 @@ export class FileExchange extends StoreLook {
       setTimeout(() => resolve(null), waitMs).unref();
     });
     try {
-      await this.requests.ask({ id, asker: this.node.value, node, wish, expiresAt });
+      await this.requests.ask({ id, asker: this.node.value, node, wish: query, expiresAt });
       this.bus.publish({ type: 'file_wanted', to: node });
       const reading = await answered;
       if (reading === null) this.unresponsive.set(node, true);

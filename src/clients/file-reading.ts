@@ -26,29 +26,29 @@ function isWanted({ activeSha256 }: FileWish, { source, sha256 }: Given): boolea
 
 /** Asks one source after another until one gives the wanted text; else returns the most informative reading. */
 export async function firstGiven(
-  wish: FileWish,
+  query: FileWish,
   sources: readonly (() => Promise<FileReading>)[],
 ): Promise<FileReading> {
   let best: FileReading = { kind: 'nobody' };
   for (const ask of sources) {
     const reading = await ask();
-    if (reading.kind === 'given' && isWanted(wish, reading)) return reading;
+    if (reading.kind === 'given' && isWanted(query, reading)) return reading;
     if (isBetter(reading, best)) best = reading;
   }
   return best;
 }
 
 /** Asks all in parallel: returns the first wanted reading, else the most informative one after all have ended. */
-export function bestOf(wish: FileWish, readings: readonly Promise<FileReading>[]): Promise<FileReading> {
+export function bestOf(query: FileWish, readings: readonly Promise<FileReading>[]): Promise<FileReading> {
   return new Promise((resolve, reject) => {
     const wanted = readings.map(async (asking) => {
       const reading = await asking;
-      if (reading.kind === 'given' && isWanted(wish, reading)) resolve(reading);
+      if (reading.kind === 'given' && isWanted(query, reading)) resolve(reading);
       return reading;
     });
     Promise.all(wanted).then((readings) => {
-      const nobody: FileReading = { kind: 'nobody' };
-      resolve(readings.reduce((best, reading) => (isBetter(reading, best) ? reading : best), nobody));
+      const noClient: FileReading = { kind: 'nobody' };
+      resolve(readings.reduce((best, reading) => (isBetter(reading, best) ? reading : best), noClient));
     }, reject);
   });
 }

@@ -19,25 +19,25 @@ export class NodeFiles {
   constructor(private readonly clients: ConnectedClients) {}
 
   /** What the user's clients here hold of the file. */
-  read(wish: FileWish): Promise<FileReading> {
-    const { docPath, maxBytes } = wish;
-    const candidates = this.candidates(wish).slice(0, MAX_ASKED);
+  read(query: FileWish): Promise<FileReading> {
+    const { docPath, maxBytes } = query;
+    const candidates = this.candidates(query).slice(0, MAX_ASKED);
     return firstGiven(
-      wish,
+      query,
       candidates.map((client) => () => this.readsOf(client).read({ docPath, maxBytes })),
     );
   }
 
   /** Whether this node has only clients of the user that the session does not use. */
-  hasOnlyOthers(wish: FileWish): boolean {
-    const [first] = this.candidates(wish);
-    return first === undefined || nearness(wish, first) === NEARNESS.another;
+  hasOnlyOthers(query: FileWish): boolean {
+    const [first] = this.candidates(query);
+    return first === undefined || nearness(query, first) === NEARNESS.another;
   }
 
-  private candidates(wish: FileWish): ConnectedClient[] {
+  private candidates(query: FileWish): ConnectedClient[] {
     return this.clients
-      .ofUser(wish.workspaceId, wish.userId)
-      .map((client) => ({ client, near: client.ready ? nearness(wish, client) : NEARNESS.none }))
+      .ofUser(query.workspaceId, query.userId)
+      .map((client) => ({ client, near: client.ready ? nearness(query, client) : NEARNESS.none }))
       .filter(({ near }) => near > NEARNESS.none)
       .sort((a, b) => b.near - a.near || b.client.lastActiveAt - a.client.lastActiveAt)
       .map(({ client }) => client);
@@ -51,18 +51,18 @@ export class NodeFiles {
 }
 
 /** An open file is read from its session's clients, any other from clients with its folder [RELAY-24]. */
-function nearness(wish: FileWish, { key: { clientId }, roots }: ConnectedClient): number {
-  if (!mayHold(wish, roots)) return NEARNESS.none;
-  const hasRoot = isBelow(wish, roots);
-  if (clientId === wish.boundClientId) return NEARNESS.bound;
-  const isLast = clientId === wish.lastClientId;
+function nearness(query: FileWish, { key: { clientId }, roots }: ConnectedClient): number {
+  if (!mayHold(query, roots)) return NEARNESS.none;
+  const hasRoot = isBelow(query, roots);
+  if (clientId === query.boundClientId) return NEARNESS.bound;
+  const isLast = clientId === query.lastClientId;
   if (hasRoot) return isLast ? NEARNESS.lastWithRoot : NEARNESS.root;
   return isLast ? NEARNESS.last : NEARNESS.another;
 }
 
 /** Whether a client with these folders may hold the file: an open file may be anywhere, any other is in its folder. */
-export function mayHold(wish: FileWish, roots: readonly ClientRoot[]): boolean {
-  return wish.activeSha256 !== null || isBelow(wish, roots);
+export function mayHold(query: FileWish, roots: readonly ClientRoot[]): boolean {
+  return query.activeSha256 !== null || isBelow(query, roots);
 }
 
 function isBelow({ docPath }: FileWish, roots: readonly ClientRoot[]): boolean {

@@ -30,9 +30,9 @@ export class RootsService {
   ) {}
 
   /** Registers new folders. CONFLICT if another folder has one of the names; then none is registered. */
-  async claim(who: Membership, roots: readonly ClientRoot[]): Promise<void> {
+  async claim(membership: Membership, roots: readonly ClientRoot[]): Promise<void> {
     if (roots.length === 0) return;
-    await this.claims.hold([who.workspaceId], () => this.claimAll(who, roots));
+    await this.claims.hold([membership.workspaceId], () => this.claimAll(membership, roots));
   }
 
   private async claimAll({ workspaceId, userId }: Membership, roots: readonly ClientRoot[]): Promise<void> {

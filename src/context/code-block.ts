@@ -7,6 +7,6 @@ export function codeBlock(text: string): string {
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = '`'.repeat(longest + 1);
   const isOpen = text !== '' && !text.endsWith('\n');
-  const what = isOpen ? 'its text, which does not end with a line end:' : 'its text:';
-  return `${what}\n\n${fence}\n${text}${isOpen ? '\n' : ''}${fence}\n`;
+  const label = isOpen ? 'its text, which does not end with a line end:' : 'its text:';
+  return `${label}\n\n${fence}\n${text}${isOpen ? '\n' : ''}${fence}\n`;
 }

@@ -67,7 +67,8 @@ export function renderContext(material: ContextMaterial, format: ContextFormat, 
     items: readonly T[],
     render: ListSection<T>,
   ): number =>
-    items.length - write(section, items.length, (n) => render(taken(section, items, n), items.length - n));
+    items.length -
+    write(section, items.length, (n) => render(firstOrLast(section, items, n), items.length - n));
 
   const tools = writeList('tools', material.tools, format.tools);
   const { walk } = material;
@@ -92,7 +93,7 @@ function exampleFolder({ folders, walk }: ContextMaterial): string {
 }
 
 /** Of the session's files the last ones are kept, of all else the first. */
-function taken<T>(section: keyof typeof ENDS_AT, items: readonly T[], count: number): readonly T[] {
+function firstOrLast<T>(section: keyof typeof ENDS_AT, items: readonly T[], count: number): readonly T[] {
   return section === 'referencedFiles' ? items.slice(items.length - count) : items.slice(0, count);
 }
 

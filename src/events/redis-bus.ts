@@ -14,7 +14,7 @@ const MAX_MESSAGE_LENGTH = 1024 * 1024;
 const LINGER_MS = 5_000;
 const LEAVE_MS = 1_000;
 
-interface Envelope {
+interface Wrapped {
   /** Sender of the message, which has already called its own listeners. */
   from: string;
   message: BusMessage;
@@ -35,7 +35,7 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
     super();
     this.link = new RedisLink(url, {
       message: (text, channel) => this.receive(text, channel),
-      channels: () => this.listeners.channels().map(named),
+      channels: () => this.listeners.channels().map(prefixed),
       up: () => this.caughtUp$.next(),
     });
     this.leaving = setInterval(() => this.leaveIdle(), LEAVE_MS).unref();
@@ -49,9 +49,9 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
     const channel = channelOf(message);
     this.listeners.call(channel, message);
     if (!this.link.up) return;
-    const envelope: Envelope = { from: this.id, message };
-    const text = JSON.stringify(envelope);
-    if (text.length <= MAX_MESSAGE_LENGTH) this.link.publish(named(channel), text);
+    const wrapped: Wrapped = { from: this.id, message };
+    const text = JSON.stringify(wrapped);
+    if (text.length <= MAX_MESSAGE_LENGTH) this.link.publish(prefixed(channel), text);
   }
 
   subscribe(channel: Channel, listener: Listener): () => void {
@@ -76,7 +76,7 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
   private join(channel: Channel): void {
     if (this.toJoin.size === 0) {
       queueMicrotask(() => {
-        const channels = [...this.toJoin].map(named);
+        const channels = [...this.toJoin].map(prefixed);
         this.toJoin = new Set();
         this.link.join(channels);
       });
@@ -86,28 +86,28 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
 
   private leaveIdle(): void {
     const now = performance.now();
-    const over = [...this.idle].filter(([, until]) => until <= now).map(([channel]) => channel);
-    for (const channel of over) this.idle.delete(channel);
-    this.link.leave(over.map(named));
+    const expired = [...this.idle].filter(([, until]) => until <= now).map(([channel]) => channel);
+    for (const channel of expired) this.idle.delete(channel);
+    this.link.leave(expired.map(prefixed));
   }
 
   /** Ignores texts that are no message for this channel. */
   private receive(text: string, name: string): void {
-    const envelope = text.length <= MAX_MESSAGE_LENGTH ? parsed(text) : null;
-    if (envelope === null || envelope.from === this.id) return;
-    const channel = channelOf(envelope.message);
-    if (named(channel) === name) this.listeners.call(channel, envelope.message);
+    const wrapped = text.length <= MAX_MESSAGE_LENGTH ? parsed(text) : null;
+    if (wrapped === null || wrapped.from === this.id) return;
+    const channel = channelOf(wrapped.message);
+    if (prefixed(channel) === name) this.listeners.call(channel, wrapped.message);
   }
 }
 
-function named(channel: Channel): string {
+function prefixed(channel: Channel): string {
   return PREFIX + channel;
 }
 
-function parsed(text: string): Envelope | null {
+function parsed(text: string): Wrapped | null {
   try {
-    const envelope = JSON.parse(text) as Partial<Envelope> | null;
-    return typeof envelope?.message?.type === 'string' ? (envelope as Envelope) : null;
+    const wrapped = JSON.parse(text) as Partial<Wrapped> | null;
+    return typeof wrapped?.message?.type === 'string' ? (wrapped as Wrapped) : null;
   } catch {
     return null;
   }

@@ -111,12 +111,12 @@ export class BlobsController {
     return this.store({ workspaceId, userId: user.id }, blobs);
   }
 
-  private async store(who: Membership, blobs: readonly Uint8Array[]): Promise<StoredBlobs> {
+  private async store(membership: Membership, blobs: readonly Uint8Array[]): Promise<StoredBlobs> {
     const sha256s = blobs.map((blob) => sha256(blob));
     const now = this.clock.now();
     const bytes = blobs.reduce((sum, blob) => sum + blob.length, 0);
-    await this.quotas.write(who, { bytes }, () =>
-      Promise.all(blobs.map((blob, at) => this.blobs.put(who, sha256s[at]!, blob, now))),
+    await this.quotas.write(membership, { bytes }, () =>
+      Promise.all(blobs.map((blob, at) => this.blobs.put(membership, sha256s[at]!, blob, now))),
     );
     return { sha256s };
   }

@@ -28,7 +28,7 @@ export function readTags(header: string | undefined, name: string): TagCondition
   if (header.trim() === '*') return { any: true, tags: [], strong: [] };
   const [tags, strong]: [string[], string[]] = [[], []];
   if (header.length > MAX_LIST) throw fieldError(name, `must have at most ${MAX_LIST} characters`);
-  const list = withoutEnd(header);
+  const list = withoutSeparators(header);
   for (let at = 0; at < list.length || at === 0; at = TAG.lastIndex) {
     TAG.lastIndex = at;
     const match = TAG.exec(list);
@@ -40,7 +40,7 @@ export function readTags(header: string | undefined, name: string): TagCondition
 }
 
 /** Strips trailing separators without a regular expression, which would backtrack from each of a thousand commas. */
-function withoutEnd(list: string): string {
+function withoutSeparators(list: string): string {
   let end = list.length;
   while (end > 0 && /[\s,]/.test(list[end - 1]!)) end -= 1;
   return list.slice(0, end);
@@ -49,10 +49,10 @@ function withoutEnd(list: string): string {
 /** The precondition of a write's headers: STALE if the head is not the expected one. */
 export function precondition(ifMatch: TagCondition | null, ifNoneMatch: TagCondition | null): Precondition {
   return (head) => {
-    if (ifMatch !== null && !isAmong(head, ifMatch.any, ifMatch.strong)) {
+    if (ifMatch !== null && !matchesAny(head, ifMatch.any, ifMatch.strong)) {
       throw stale(head, head === null ? 'There is no such file.' : 'The file has moved on.');
     }
-    if (ifNoneMatch !== null && isAmong(head, ifNoneMatch.any, ifNoneMatch.tags)) {
+    if (ifNoneMatch !== null && matchesAny(head, ifNoneMatch.any, ifNoneMatch.tags)) {
       throw stale(head, 'The file is there already.');
     }
   };
@@ -60,10 +60,10 @@ export function precondition(ifMatch: TagCondition | null, ifNoneMatch: TagCondi
 
 /** Whether `If-None-Match` names the version, so the reader already has it. */
 export function isKnown(version: FileVersion, ifNoneMatch: TagCondition | null): boolean {
-  return ifNoneMatch !== null && isAmong(version, ifNoneMatch.any, ifNoneMatch.tags);
+  return ifNoneMatch !== null && matchesAny(version, ifNoneMatch.any, ifNoneMatch.tags);
 }
 
-function isAmong(head: FileVersion | null, any: boolean, tags: readonly string[]): boolean {
+function matchesAny(head: FileVersion | null, any: boolean, tags: readonly string[]): boolean {
   return head !== null && (any || tags.includes(head.sha256));
 }
 

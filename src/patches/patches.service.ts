@@ -50,13 +50,13 @@ export class PatchesService {
     private readonly config: Config,
   ) {}
 
-  async batch(who: Membership, batchId: string): Promise<BatchView> {
-    return batchView(await this.require(who, batchId));
+  async batch(membership: Membership, batchId: string): Promise<BatchView> {
+    return batchView(await this.require(membership, batchId));
   }
 
-  async change(who: Membership, changeId: string): Promise<ChangeDetails> {
-    const record = await this.store.ofChange(who.workspaceId, changeId);
-    const viewed = await this.viewed(who, record, 'change');
+  async change(membership: Membership, changeId: string): Promise<ChangeDetails> {
+    const record = await this.store.ofChange(membership.workspaceId, changeId);
+    const viewed = await this.viewed(membership, record, 'change');
     const { batchId, batchKey, batchLabel, createdAt, revertOf, files } = batchView(viewed);
     const file = files.find(({ changes }) => changes.some((change) => change.changeId === changeId))!;
     return {
@@ -74,8 +74,8 @@ export class PatchesService {
    * A unified diff for `git apply` of the whole batch or one file: the applied changes, else the proposal if the viewer
    * may see it.
    */
-  async diff(who: Membership, batchId: string, filePatchId: string | null): Promise<Buffer> {
-    const { record, outcome, viewer } = await this.require(who, batchId);
+  async diff(membership: Membership, batchId: string, filePatchId: string | null): Promise<Buffer> {
+    const { record, outcome, viewer } = await this.require(membership, batchId);
     const files = (outcome.effective ?? record.batch).files.map((file, at) => ({
       file,
       reported: outcome.result?.files[at],
@@ -86,13 +86,15 @@ export class PatchesService {
       if (reported?.status === 'applied') return [appliedPart(file, reported)];
       return seesProposals(viewer) ? [file] : [];
     });
-    const rendered = this.jobs.run(who.userId, () => this.diffOf(who.workspaceId, patches, who.userId));
+    const rendered = this.jobs.run(membership.userId, () =>
+      this.diffOf(membership.workspaceId, patches, membership.userId),
+    );
     return viewer === 'user' ? rendered : rendered.catch(withoutLines);
   }
 
   /** The batch of a turn as the viewer may see it; else NOT_FOUND. */
-  async require(who: Membership, batchId: string): Promise<ViewedBatch> {
-    return this.viewed(who, await this.store.byId(who.workspaceId, batchId), 'patch batch');
+  async require(membership: Membership, batchId: string): Promise<ViewedBatch> {
+    return this.viewed(membership, await this.store.byId(membership.workspaceId, batchId), 'patch batch');
   }
 
   /** The batch of a file patch; null if there is none. */
@@ -102,11 +104,15 @@ export class PatchesService {
     return record && outcome && { record, outcome };
   }
 
-  private async viewed(who: Membership, record: PatchBatchRecord | null, what: string): Promise<ViewedBatch> {
+  private async viewed(
+    membership: Membership,
+    record: PatchBatchRecord | null,
+    what: string,
+  ): Promise<ViewedBatch> {
     const outcome = record && (await this.outcomes.of(record));
     if (!record || !outcome)
       throw new DomainError('NOT_FOUND', `There is no such ${what} in this workspace.`);
-    return { record, outcome, viewer: await this.viewers.of(who, record.userId) };
+    return { record, outcome, viewer: await this.viewers.of(membership, record.userId) };
   }
 
   private async diffOf(workspaceId: string, files: readonly FilePatch[], userId: string): Promise<Buffer> {

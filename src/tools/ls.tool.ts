@@ -91,8 +91,8 @@ async function views(entries: readonly ListedEntry[]): Promise<JsonObject[]> {
 
 /** By code point of the path. */
 function sorted(entries: readonly ListedEntry[]): ListedEntry[] {
-  const keyed = entries.map((entry): [string, ListedEntry] => [orderKey(entry.path), entry]);
-  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, entry]) => entry);
+  const withKeys = entries.map((entry): [string, ListedEntry] => [orderKey(entry.path), entry]);
+  return withKeys.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, entry]) => entry);
 }
 
 /** UTF-16 sorts supplementary characters before U+E000; by code point they come last. */

@@ -23,7 +23,7 @@ export interface NewestText {
 export interface OutOfReach {
   kind: 'out_of_reach';
   active: ActiveFile;
-  why: string;
+  reason: string;
 }
 
 /** Finds the current text of a file: the editor's, else the disk's, else the Cloud's [TOOL-1]. */
@@ -44,7 +44,7 @@ export class NewestTexts {
     const entry = isFile ? await this.files.at(client.workspaceId, target) : null;
     const head = entry?.kind === 'file' ? entry : null;
     if (reading.kind === 'given') return fromClient(target, reading, head);
-    if (active !== null && head === null) return { kind: 'out_of_reach', active, why: reasonOf(reading) };
+    if (active !== null && head === null) return { kind: 'out_of_reach', active, reason: reasonOf(reading) };
     const file = await this.files.requireFile(client.workspaceId, target, field);
     const { sha256, sizeBytes } = file.head;
     const bytes = () => this.files.bytesOf(client.workspaceId, file.head);

@@ -123,10 +123,10 @@ export class ReadFileTool implements ServerTool {
   }
 }
 
-function withoutText({ active, why }: OutOfReach): JsonObject {
+function withoutText({ active, reason }: OutOfReach): JsonObject {
   const { docPath, sha256, sizeBytes } = active;
   return {
     ...{ success: false, docPath, sha256, sizeBytes, errorCode: 'ALREADY_IN_CONTEXT' },
-    message: `The file is open in an editor that does not return its text: ${why}. The Cloud does not have it. This is the sha256 of the open text.`,
+    message: `The file is open in an editor that does not return its text: ${reason}. The Cloud does not have it. This is the sha256 of the open text.`,
   };
 }

@@ -73,9 +73,9 @@ export class AccessGuard implements CanActivate {
         fields: { workspaceId: 'is not a UUID' },
       });
     }
-    const who = { workspaceId: workspaceId.toLowerCase(), userId: user.id };
-    await this.memberships.ask(who, rule);
-    return { workspaceId: who.workspaceId, needs: rule };
+    const membership = { workspaceId: workspaceId.toLowerCase(), userId: user.id };
+    await this.memberships.ask(membership, rule);
+    return { workspaceId: membership.workspaceId, needs: rule };
   }
 }
 

@@ -19,8 +19,8 @@ export const FAULTS = [
   {
     name: "a member sends the body of an owner's request",
     file: 'src/workspaces/access.guard.ts',
-    find: 'await this.memberships.ask(who, rule);',
-    replace: 'await this.memberships.ask(who);',
+    find: 'await this.memberships.ask(membership, rule);',
+    replace: 'await this.memberships.ask(membership);',
     specs: ['test/e2e/access.spec.ts', 'test/e2e/workspaces.spec.ts'],
   },
   {
@@ -158,14 +158,14 @@ export const FAULTS = [
   {
     name: 'a refusal is taken from the cache',
     file: 'src/access/memberships.ts',
-    find: `    if (known !== undefined && !satisfies(known, needs)) return this.ask(who, needs);\n`,
+    find: `    if (known !== undefined && !satisfies(known, needs)) return this.ask(membership, needs);\n`,
     replace: '',
     specs: ['src/access/memberships.spec.ts'],
   },
   {
     name: 'a revoked membership is used until it is 4 s old',
     file: 'src/access/memberships.ts',
-    find: `    this.roles.drop(who);\n`,
+    find: `    this.roles.drop(membership);\n`,
     replace: '',
     specs: ['src/access/memberships.spec.ts', 'test/e2e/membership.spec.ts'],
   },
@@ -223,7 +223,7 @@ export const FAULTS = [
   {
     name: 'a call of a bound session goes to another client',
     file: 'src/clients/connected-clients.ts',
-    find: `    if (criteria.boundClientId !== null) return named(criteria.boundClientId);\n`,
+    find: `    if (criteria.boundClientId !== null) return withId(criteria.boundClientId);\n`,
     replace: '',
     specs: ['test/e2e/delivery.spec.ts', 'test/turns/delivery.spec.ts'],
   },

@@ -8,7 +8,7 @@ import { OpenTurns, type TurnChange } from './open-turns.js';
 import { TurnHints } from './turn-hints.js';
 import type { TurnInput } from '../state/turn-input.js';
 import { isInFlight } from '../state/turn-state.js';
-import { type ClientKey, ConnectedClients, type ClientWish } from '../../clients/connected-clients.js';
+import { type ClientKey, ConnectedClients, type ClientCriteria } from '../../clients/connected-clients.js';
 import { PendingCalls } from './pending-calls.js';
 import { SessionClients } from './session-clients.js';
 
@@ -95,11 +95,11 @@ export class Dispatcher {
       this.dispatch(turn);
     } catch (error) {
       this.logger.error({ err: error, sessionId }, 'What a session used could not be read; trying again');
-      const again = (): void => {
+      const requeue = (): void => {
         this.recalling.delete(sessionId);
         void this.recall(turn);
       };
-      setTimeout(again, RETRY_MS).unref();
+      setTimeout(requeue, RETRY_MS).unref();
     }
   }
 
@@ -158,14 +158,14 @@ export class Dispatcher {
   private retry(turn: Turn, callId: string, clientId: string): void {
     this.sessionClients.release(turn, callId);
     this.clients.find(clientKey(turn, clientId))?.releaseSlot(callId);
-    const again = (): void => {
+    const requeue = (): void => {
       this.pending.unclaim(turn, callId);
       this.dispatch(turn);
     };
-    setTimeout(again, RETRY_MS).unref();
+    setTimeout(requeue, RETRY_MS).unref();
   }
 
-  private criteriaOf(turn: Turn, call: Call): ClientWish {
+  private criteriaOf(turn: Turn, call: Call): ClientCriteria {
     return {
       workspaceId: turn.workspaceId,
       userId: turn.userId,

@@ -53,7 +53,7 @@ export interface AcceptedTurn {
 }
 
 /** Effects of a call's position in workspace and turn. */
-interface Place {
+interface Position {
   /** The workspace requires approval. */
   needsApproval: boolean;
   /** A server call before it waits for a person. */
@@ -99,7 +99,7 @@ export class TurnBuilder {
       isBlocked ||= taken.needsApproval === true && taken.status === 'pending';
       calls.push(taken);
     }
-    const { kept, results, room } = await this.withDetailsApart(calls);
+    const { kept: slimCalls, results, room } = await this.withDetailsApart(calls);
     const runsHere = calls.some(({ status }) => status === 'executing');
     const lease = runsHere ? newLease(this.node.value, now) : null;
     const turn: Turn = {
@@ -121,7 +121,7 @@ export class TurnBuilder {
       ...(isDirect && { direct: true }),
       lease,
       dueAt: nextDueAt(calls, lease),
-      calls: kept,
+      calls: slimCalls,
     };
     return {
       turn,
@@ -137,18 +137,18 @@ export class TurnBuilder {
     const { maxResultBytes, maxTurnResultBytes } = this.config;
     let room = maxTurnResultBytes;
     const results: CallResult[] = [];
-    const kept = [...calls];
+    const slimCalls = [...calls];
     for (const [at, { error, ...call }] of calls.entries()) {
       if (error?.details === undefined) continue;
       if (at >= FEW_CALLS) await yieldIfBusy();
       const { code, message, details } = error;
       const bytes = jsonBytes(details);
       const fits = bytes <= Math.min(maxResultBytes, room);
-      kept[at] = { ...call, error: fits ? { code, message } : withoutDetails(error) };
+      slimCalls[at] = { ...call, error: fits ? { code, message } : withoutDetails(error) };
       if (fits) results.push({ callId: call.callId, result: null, details });
       room -= fits ? bytes : 0;
     }
-    return { kept, results, room };
+    return { kept: slimCalls, results, room };
   }
 
   /** Read only if a call may name a folder or change its content. */
@@ -176,7 +176,7 @@ export class TurnBuilder {
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    { tool, error, warnings, batch, roots, subject, needsApproval, isBlocked }: Assessment & Place,
+    { tool, error, warnings, batch, roots, subject, needsApproval, isBlocked }: Assessment & Position,
     now: number,
     clocks: Clocks,
   ): Call {

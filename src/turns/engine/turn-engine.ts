@@ -60,7 +60,7 @@ export class TurnEngine {
   ): Promise<Turn> {
     const waitMs = request.waitMs ?? Math.min(DEFAULT_WAIT_MS, this.config.maxWaitMs);
     // Reserve the wait slot first, so a 429 means that the turn was not created.
-    return this.waiting(userId, waitMs, async () => {
+    return this.inWaitSlot(userId, waitMs, async () => {
       const turn = await this.take(workspaceId, sessionId, userId, request, acceptance);
       onStored?.();
       return this.settled(turn, waitMs);
@@ -83,7 +83,7 @@ export class TurnEngine {
   }
 
   /** Runs the work in one of the user's wait slots, if it waits. */
-  private async waiting<T>(userId: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+  private async inWaitSlot<T>(userId: string, waitMs: number, work: () => Promise<T>): Promise<T> {
     if (waitMs === 0) return work();
     const slot = this.waiters.enter(userId);
     return work().finally(() => slot.release());
@@ -92,7 +92,9 @@ export class TurnEngine {
   /** The current turn, after waiting up to `waitMs` for its end. */
   async get(ref: TurnRef, userId: string, waitMs: number): Promise<Turn> {
     this.checkWait(waitMs);
-    return this.waiting(userId, waitMs, async () => this.settled(await this.requireOwn(ref, userId), waitMs));
+    return this.inWaitSlot(userId, waitMs, async () =>
+      this.settled(await this.requireOwn(ref, userId), waitMs),
+    );
   }
 
   /** Cancels a call, or with null the whole turn, for the session's user or an owner. Ended calls stay unchanged. */

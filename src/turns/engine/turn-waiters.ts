@@ -58,8 +58,8 @@ export class TurnWaiters {
         clearTimeout(timer);
         waiters.delete(wake);
         if (waiters.size === 0) this.waiting.delete(key);
-        void this.queue.enter(turn.userId).then((place) => {
-          setImmediate(() => place.release());
+        void this.queue.enter(turn.userId).then((slot) => {
+          setImmediate(() => slot.release());
           resolve(ended);
         });
       };

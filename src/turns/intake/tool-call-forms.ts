@@ -80,8 +80,8 @@ function readGemini(functionCall: unknown, at: number, faults: FieldFaults): Pos
   if (!isPlain(functionCall)) faults.functionCall = 'must be an object';
   const { id, name, args }: Plain = isPlain(functionCall) ? functionCall : { name: '' };
   if (isPlain(functionCall)) refuseRepeats(functionCall, 'functionCall.', faults);
-  const isGiven = id !== undefined && id !== null && id !== '';
-  const call = posted(isGiven ? id : placeId(at), name, faults, 'functionCall.name');
+  const hasId = id !== undefined && id !== null && id !== '';
+  const call = posted(hasId ? id : placeId(at), name, faults, 'functionCall.name');
   return withArguments(call, args ?? {});
 }
 

@@ -1,6 +1,6 @@
 import { CALL_STATUSES, isFinal } from '@patchbay/protocol';
 import { aCall, aTurn, NOON } from '../state/turn.sample.js';
-import { turnResultOf, taken } from './turn-result.js';
+import { turnResultOf, turnAnswer } from './turn-result.js';
 
 const NOON_TEXT = '2025-06-01T12:00:00.000Z';
 const open = aCall({ callId: 'o', toolCallId: 'open', deliveryAt: NOON });
@@ -16,12 +16,12 @@ describe('the turn result', () => {
         ...(at % 2 === 0 && { status: 'failed' as const, endedAt: NOON }),
       }),
     );
-    const envelope = turnResultOf(aTurn('w', { calls }), [1, 2, 3, 4], NO_RESULTS);
-    expect(envelope.toolCalls.map((call) => [call.toolCallId, call.arguments])).toEqual([
+    const result = turnResultOf(aTurn('w', { calls }), [1, 2, 3, 4], NO_RESULTS);
+    expect(result.toolCalls.map((call) => [call.toolCallId, call.arguments])).toEqual([
       ['b', 2],
       ['d', 4],
     ]);
-    expect(envelope.toolResults.map((call) => call.toolCallId)).toEqual(['a', 'c']);
+    expect(result.toolResults.map((call) => call.toolCallId)).toEqual(['a', 'c']);
   });
 
   it('is final when every call has ended, and until then waits for the client', () => {
@@ -83,7 +83,7 @@ describe('the turn result', () => {
   it('includes the warnings of its calls', () => {
     const warned = aCall({ ...ended, warnings: [{ code: 'DIVERGED', message: 'differs' }] });
     const turn = aTurn('w', { calls: [ended, warned] });
-    expect(taken(turn, turnResultOf(turn, [], NO_RESULTS))).toMatchObject({
+    expect(turnAnswer(turn, turnResultOf(turn, [], NO_RESULTS))).toMatchObject({
       successful: true,
       errors: [],
       warnings: [{ errorCode: 'DIVERGED', message: 'differs', details: { toolCallId: 'ended' } }],

@@ -44,7 +44,7 @@ export function turnResultOf(
 }
 
 /** The answer of the turn routes: the turn result, with the warnings of its calls. */
-export function taken(turn: Turn, envelope: TurnResult): InvokeResult<TurnResult> {
+export function turnAnswer(turn: Turn, result: TurnResult): InvokeResult<TurnResult> {
   const warnings = turn.calls.flatMap((call) =>
     call.warnings.map(({ code, message }) => ({
       errorCode: code,
@@ -52,7 +52,7 @@ export function taken(turn: Turn, envelope: TurnResult): InvokeResult<TurnResult
       details: { toolCallId: call.toolCallId },
     })),
   );
-  return { successful: true, errors: [], warnings, result: envelope };
+  return { successful: true, errors: [], warnings, result };
 }
 
 /** The HTTP status of a turn result: 202 while some calls are open. */

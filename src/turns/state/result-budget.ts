@@ -36,14 +36,14 @@ export function withoutDetails({ code, message }: ToolCallError): ToolCallError 
 }
 
 /** The call has run: the audit trail keeps its summary, and the model is told to check. */
-function withoutResult(report: Report, over: string): Report {
+function withoutResult(report: Report, reason: string): Report {
   const { bytes, summary, status } = report;
   const ran =
     status === 'succeeded'
       ? 'The call succeeded, but its result was not stored'
       : 'The call failed, and its result was not stored';
   const message =
-    `${ran}: it has ${bytes} bytes of JSON, ${over}. Look at what the call has done before you repeat it, and ask for ` +
+    `${ran}: it has ${bytes} bytes of JSON, ${reason}. Look at what the call has done before you repeat it, and ask for ` +
     'less: a smaller maxBytes, a range, a narrower path or search, fewer files.';
   return {
     ...report,

@@ -124,8 +124,8 @@ function moments({ boundClientId, inputs }: Life): Moment[] {
 /** Asserts a property at every moment of every life. */
 export function always(assertion: (moment: Moment, earlier: readonly Moment[]) => void): void {
   fc.assert(
-    fc.property(life, (lived) => {
-      const all = moments(lived);
+    fc.property(life, (inputs) => {
+      const all = moments(inputs);
       all.forEach((moment, at) => assertion(moment, all.slice(0, at)));
     }),
     { numRuns: 400 },

@@ -66,10 +66,10 @@ describe('a turn of several calls', () => {
       type: 'report_all',
       reports: ['c1', 'c2'].map((id) => ({ callId: id, report: aReport({ digest }) })),
     });
-    const taken = run(turn, [NOW, both('d')]);
-    expect(taken.turn.status).toBe('completed');
-    expect(run(taken.turn, [NOW, both('d')])).toMatchObject({
-      turn: taken.turn,
+    const reported = run(turn, [NOW, both('d')]);
+    expect(reported.turn.status).toBe('completed');
+    expect(run(reported.turn, [NOW, both('d')])).toMatchObject({
+      turn: reported.turn,
       answer: { ok: true },
     });
     const half = run(turn, [NOW, report('c2', 'other')]).turn;
