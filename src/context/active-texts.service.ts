@@ -36,7 +36,7 @@ export class ActiveTexts {
     const textsOf = { workspaceId, userId, sessionId };
     const reading = await this.texts.read(textsOf, file.docPath, file, maxBytes);
     if (reading.kind === 'refused' && reading.code === 'TOO_LARGE') return without(file, DOES_NOT_FIT);
-    if (reading.kind !== 'given') return without(file, `its editor does not give it, ${reasonOf(reading)}`);
+    if (reading.kind !== 'given') return without(file, `its editor does not return it, ${reasonOf(reading)}`);
     const { content, sha256, isDirty } = reading;
     const now = { ...file, sha256, sizeBytes: content.length, isDirty };
     const text = textOf(Buffer.from(content));
