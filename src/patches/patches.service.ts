@@ -50,13 +50,13 @@ export class PatchesService {
     private readonly config: Config,
   ) {}
 
-  async batch(membership: Membership, batchId: string): Promise<BatchView> {
-    return batchView(await this.require(membership, batchId));
+  async batch(member: Membership, batchId: string): Promise<BatchView> {
+    return batchView(await this.require(member, batchId));
   }
 
-  async change(membership: Membership, changeId: string): Promise<ChangeDetails> {
-    const record = await this.store.ofChange(membership.workspaceId, changeId);
-    const viewed = await this.viewed(membership, record, 'change');
+  async change(member: Membership, changeId: string): Promise<ChangeDetails> {
+    const record = await this.store.ofChange(member.workspaceId, changeId);
+    const viewed = await this.viewed(member, record, 'change');
     const { batchId, batchKey, batchLabel, createdAt, revertOf, files } = batchView(viewed);
     const file = files.find(({ changes }) => changes.some((change) => change.changeId === changeId))!;
     return {
@@ -74,8 +74,8 @@ export class PatchesService {
    * A unified diff for `git apply` of the whole batch or one file: the applied changes, else the proposal if the viewer
    * may see it.
    */
-  async diff(membership: Membership, batchId: string, filePatchId: string | null): Promise<Buffer> {
-    const { record, outcome, viewer } = await this.require(membership, batchId);
+  async diff(member: Membership, batchId: string, filePatchId: string | null): Promise<Buffer> {
+    const { record, outcome, viewer } = await this.require(member, batchId);
     const files = (outcome.effective ?? record.batch).files.map((file, at) => ({
       file,
       reported: outcome.result?.files[at],
@@ -86,15 +86,15 @@ export class PatchesService {
       if (reported?.status === 'applied') return [appliedPart(file, reported)];
       return seesProposals(viewer) ? [file] : [];
     });
-    const rendered = this.jobs.run(membership.userId, () =>
-      this.diffOf(membership.workspaceId, patches, membership.userId),
+    const rendered = this.jobs.run(member.userId, () =>
+      this.diffOf(member.workspaceId, patches, member.userId),
     );
     return viewer === 'user' ? rendered : rendered.catch(withoutLines);
   }
 
   /** The batch of a turn as the viewer may see it; else NOT_FOUND. */
-  async require(membership: Membership, batchId: string): Promise<ViewedBatch> {
-    return this.viewed(membership, await this.store.byId(membership.workspaceId, batchId), 'patch batch');
+  async require(member: Membership, batchId: string): Promise<ViewedBatch> {
+    return this.viewed(member, await this.store.byId(member.workspaceId, batchId), 'patch batch');
   }
 
   /** The batch of a file patch; null if there is none. */
@@ -105,14 +105,14 @@ export class PatchesService {
   }
 
   private async viewed(
-    membership: Membership,
+    member: Membership,
     record: PatchBatchRecord | null,
     what: string,
   ): Promise<ViewedBatch> {
     const outcome = record && (await this.outcomes.of(record));
     if (!record || !outcome)
       throw new DomainError('NOT_FOUND', `There is no such ${what} in this workspace.`);
-    return { record, outcome, viewer: await this.viewers.of(membership, record.userId) };
+    return { record, outcome, viewer: await this.viewers.of(member, record.userId) };
   }
 
   private async diffOf(workspaceId: string, files: readonly FilePatch[], userId: string): Promise<Buffer> {
