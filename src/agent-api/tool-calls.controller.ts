@@ -1,9 +1,10 @@
-import { Body, Controller, Post, Res } from '@nestjs/common';
+import { Body, Controller, Headers, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { DirectCallAnswer, User } from '@patchbay/protocol';
 import type { FastifyReply } from 'fastify';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
 import { Route } from '../common/route.js';
+import { checkKey } from './idempotency-key.js';
 import { ToolCallDto } from './tool-calls.dto.js';
 import { ToolCallsService } from './tool-calls.service.js';
 
@@ -23,9 +24,16 @@ export class ToolCallsController {
     @WorkspaceId() workspaceId: string,
     @CurrentUser() user: User,
     @Body() request: ToolCallDto,
+    @Headers('idempotency-key') key: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<DirectCallAnswer> {
-    const { open, ...answer } = await this.calls.call(workspaceId, user.id, request, reply.raw);
+    const { open, ...answer } = await this.calls.call(
+      workspaceId,
+      user.id,
+      request,
+      checkKey(key),
+      reply.raw,
+    );
     reply.status(open ? 202 : 200);
     return answer;
   }

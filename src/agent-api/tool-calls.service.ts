@@ -13,7 +13,6 @@ import {
 import { releaseBody } from '../bodies/held-bodies.js';
 import { DomainError, type FieldFaults } from '../common/domain-error.js';
 import type { ResponseHandle } from '../common/http/response-closed.js';
-import { newId } from '../common/ids.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { CatalogService } from '../tools/catalog/catalog.service.js';
 import { type SchemaFault, throwIfFaulty } from '../tools/tool-schemas.js';
@@ -23,6 +22,8 @@ import { TurnAnswers } from './turn-answers.js';
 import type { ToolCallDto } from './tool-calls.dto.js';
 
 const MAX_NAME = 256;
+/** The same in each turn, so that a repeated request with an Idempotency-Key is the same turn. */
+const TOOL_CALL_ID = 'call';
 /** Retry-After of a call that was refused under load. */
 const RETRY_AFTER_SECONDS = 1;
 
@@ -47,6 +48,7 @@ export class ToolCallsService {
     workspaceId: string,
     userId: string,
     request: ToolCallDto,
+    idempotencyKey: string | null,
     response: ResponseHandle,
   ): Promise<OpenOrEnded> {
     const { sessionId } = request;
@@ -59,6 +61,7 @@ export class ToolCallsService {
     const { executionLocation } = tool.contract;
     const turn = await this.turns.accept(workspaceId, session.id, userId, turnOf(tool.contract, request), {
       isDirect: true,
+      idempotencyKey,
       onStored: () => releaseBody(response),
     });
     const { result } = await this.answers.of(turn, response);
@@ -74,7 +77,7 @@ function turnOf({ name, executionLocation }: ToolContract, request: ToolCallDto)
   const none = executionLocation === 'client' ? {} : null;
   const args = (request.args === '' ? {} : (request.args ?? none)) as Json;
   request.args = undefined;
-  return { toolCalls: [{ toolCallId: newId(), name, arguments: args, argumentsFault: null }] };
+  return { toolCalls: [{ toolCallId: TOOL_CALL_ID, name, arguments: args, argumentsFault: null }] };
 }
 
 /** The answer of an ended call; throws what the server refused, with the HTTP status of its code. */

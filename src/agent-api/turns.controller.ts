@@ -4,10 +4,10 @@ import type { InvokeResult, ResultFormat, TurnResult, User } from '@patchbay/pro
 import type { FastifyReply } from 'fastify';
 import { releaseBody } from '../bodies/held-bodies.js';
 import { Access, CurrentUser, WorkspaceId } from '../common/access.js';
-import { DomainError } from '../common/domain-error.js';
 import { inAnswer, Route } from '../common/route.js';
 import type { Turn, TurnRef } from '../storage/ports/turn.js';
 import { TurnAnswers } from './turn-answers.js';
+import { checkKey } from './idempotency-key.js';
 import { GetTurnQueryDto, PostResultsDto, PostTurnDto } from './turns.dto.js';
 import { TurnEngine } from '../turns/engine/turn-engine.js';
 
@@ -139,13 +139,4 @@ interface TurnParams {
 
 function turnRef(workspaceId: string, { sessionId, turnId }: TurnParams): TurnRef {
   return { workspaceId, sessionId: sessionId.toLowerCase(), turnId };
-}
-
-function checkKey(key: string | undefined): string | null {
-  if (key === undefined) return null;
-  if (/^[\x20-\x7e]{1,256}$/.test(key)) return key;
-  const fault = 'must be 1 to 256 printable ASCII characters';
-  throw new DomainError('VALIDATION_ERROR', `Idempotency-Key ${fault}`, {
-    fields: { 'Idempotency-Key': fault },
-  });
 }

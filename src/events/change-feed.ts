@@ -3,13 +3,13 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '@patchbay/protocol';
 import type { Subscription } from 'rxjs';
 import { PinoLogger } from '../common/pino-logger.js';
-import { Sweep } from '../common/sweep.js';
 import { Config } from '../config/config.js';
 import { AuditStore } from '../storage/ports/audit.store.js';
 import { NodeId } from '../storage/ports/node-id.js';
 import { TrailGrowth } from '../storage/ports/trail-growth.js';
 import { Bus } from './bus.js';
 import { workspaceChannel } from './channels.js';
+import { StoreLook } from './store-look.js';
 
 /** Events per page. */
 const MOST_EVENTS = 500;
@@ -35,21 +35,22 @@ interface Waiter {
  * workspaces.
  */
 @Injectable()
-export class ChangeFeed extends Sweep {
+export class ChangeFeed extends StoreLook {
   private readonly waiting = new Map<string, Waiting>();
   /** Workspaces with a hint to other nodes pending. */
   private readonly hinted = new Set<string>();
   private readonly growth: Subscription;
+  private isStopped = false;
 
   constructor(
     private readonly store: AuditStore,
-    private readonly bus: Bus,
+    bus: Bus,
     private readonly node: NodeId,
     growth: TrailGrowth,
-    { catchUpMs }: Config,
+    config: Config,
     logger: PinoLogger,
   ) {
-    super(catchUpMs, logger);
+    super(bus, config, logger);
     this.growth = growth.workspaces$.subscribe((workspaceId) => {
       this.wake(workspaceId);
       void this.hint(workspaceId);
@@ -59,6 +60,8 @@ export class ChangeFeed extends Sweep {
   override onModuleDestroy(): void {
     this.growth.unsubscribe();
     super.onModuleDestroy();
+    this.isStopped = true;
+    for (const workspaceId of this.waiting.keys()) this.wake(workspaceId);
   }
 
   /** Up to `limit` events after `afterSeq`, at most 500. Includes everything acknowledged before the call. */
@@ -74,7 +77,7 @@ export class ChangeFeed extends Sweep {
     signal: AbortSignal,
     limit = MOST_EVENTS,
   ): AsyncGenerator<AuditEvent[], void, void> {
-    for (let seq = afterSeq; !signal.aborted;) {
+    for (let seq = afterSeq; !signal.aborted && !this.isStopped;) {
       const events = await this.next(workspaceId, seq, signal, limit);
       if (events.length === 0 || signal.aborted) continue;
       yield events;
@@ -94,7 +97,7 @@ export class ChangeFeed extends Sweep {
     signal.addEventListener('abort', waiter.wake);
     try {
       const events = await this.after(workspaceId, afterSeq, limit);
-      if (events.length === 0 && !signal.aborted) await waiter.grown;
+      if (events.length === 0 && !signal.aborted && !this.isStopped) await waiter.grown;
       return events;
     } finally {
       signal.removeEventListener('abort', waiter.wake);
@@ -103,7 +106,7 @@ export class ChangeFeed extends Sweep {
   }
 
   /** Finds commits of other nodes whose hint was lost. */
-  protected async sweep(): Promise<void> {
+  protected override async look(): Promise<void> {
     const read = [...this.waiting].map(
       ([workspaceId, { waiters }]) =>
         [workspaceId, Math.min(...[...waiters].map(({ afterSeq }) => afterSeq))] as const,
@@ -112,6 +115,10 @@ export class ChangeFeed extends Sweep {
       const positions = new Map(read.slice(at, at + ASKED_AT_ONCE));
       for (const workspaceId of await this.store.grownSince(positions)) this.wake(workspaceId);
     }
+  }
+
+  protected override isWaiting(): boolean {
+    return this.waiting.size > 0;
   }
 
   private wait(workspaceId: string, afterSeq: number): Waiter {

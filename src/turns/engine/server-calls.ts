@@ -1,4 +1,5 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
 import { PinoLogger } from '../../common/pino-logger.js';
 import { Clock } from '../../common/clock.js';
@@ -21,12 +22,13 @@ import type { Report } from '../state/turn-input.js';
 
 /** Runs a turn's server calls sequentially in the LLM's order, so that a read sees earlier writes. */
 @Injectable()
-export class ServerCalls implements OnApplicationShutdown {
+export class ServerCalls implements BeforeApplicationShutdown, OnApplicationShutdown {
   /** Indexes of the calls that this node has still to run, by turn. */
   private readonly queues = new Map<string, number[]>();
   /** Running calls by callId; each is aborted if it ends otherwise. */
   private readonly running = new Map<string, { key: string; at: number; controller: AbortController }>();
   private readonly renewals = new Set<NodeJS.Timeout>();
+  private readonly runs = new Set<Promise<void>>();
 
   constructor(
     private readonly turns: OpenTurns,
@@ -40,6 +42,12 @@ export class ServerCalls implements OnApplicationShutdown {
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(ServerCalls.name);
+  }
+
+  /** Lets running calls finish. A call that hangs is left to the drain time; the node that takes over interrupts it. */
+  async beforeApplicationShutdown(): Promise<void> {
+    const drained = Promise.allSettled(this.runs);
+    await Promise.race([drained, sleep(this.config.drainMs, undefined, { ref: false })]);
   }
 
   /** A tool that hangs keeps its turn's lease only until shutdown; then another node takes over. */
@@ -60,7 +68,13 @@ export class ServerCalls implements OnApplicationShutdown {
     if (begun.length === 0) return;
     const queue = this.queues.get(turnKey(after));
     if (queue) queue.push(...begun);
-    else void asOwner(after.userId, () => this.runAll(after, begun, callArguments));
+    else this.begin(after, begun, callArguments);
+  }
+
+  private begin(turn: Turn, queue: number[], callArguments: readonly Json[] | null): void {
+    const run = asOwner(turn.userId, () => this.runAll(turn, queue, callArguments));
+    this.runs.add(run);
+    void run.finally(() => this.runs.delete(run));
   }
 
   private stopEnded(after: Turn): void {

@@ -92,7 +92,8 @@ export class TurnBuilder {
       const callId = newId();
       const origin = { session, turnId, callId, revertOf, folders };
       const assessment = await this.assessment.assess(call, toolset, origin, count);
-      callArguments.push(assessment.args);
+      // A rejected call never runs, so the store keeps nothing of it but its error.
+      callArguments.push(assessment.error ? null : assessment.args);
       if (assessment.batch) batches.push(assessment.batch);
       const needsApproval = asked.has(call.name);
       const taken = this.acceptCall(call, callId, { ...assessment, needsApproval, isBlocked }, now, clocks);
