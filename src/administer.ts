@@ -41,7 +41,7 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
-/** The command line is not one of those that the help tells of. */
+/** The command line matches none of the usages in the help text. */
 class UsageError extends Error {}
 
 interface Request {
@@ -59,7 +59,7 @@ const COMMANDS: Record<string, (request: Request) => string> = {
   },
 };
 
-/** What does it where the data is in MongoDB, as docs/operations.md has it. */
+/** The MongoDB tool to use in place of a command; docs/operations.md describes them. */
 const MONGO_TOOLS: Record<string, string> = {
   backup: 'mongodump --uri <uri> --db <database> --archive=<file>',
   restore: 'mongorestore --uri <uri> --drop --archive=<file>',
@@ -69,7 +69,7 @@ function onMongo(name: string, tool: string): string {
   return `PATCHBAY_MONGODB_URI is set, so the data is in MongoDB. Its ${name} is ${tool}. To use a directory instead, pass --data-dir.`;
 }
 
-/** What is to be said on stdout; null where that has taken an export. */
+/** Returns the text for stdout; null if the export itself goes to stdout. */
 async function run(args: readonly string[]): Promise<string | null> {
   const { values, positionals } = parsed(args);
   const [name = '', file, ...more] = positionals;
@@ -77,7 +77,7 @@ async function run(args: readonly string[]): Promise<string | null> {
   const server = serverPlace();
   if (name === 'health' && file === undefined) return health(server);
   const dataDir = values['data-dir'] ?? server.dataDir;
-  // Whoever names a directory means it: one that was moved into MongoDB is kept for a while.
+  // An explicit --data-dir wins over the URI: the directory is kept for a while after a move to MongoDB.
   const place: Place = { dataDir, uri: values['data-dir'] === undefined ? server.mongodbUri : null };
   if (values.repair && (name !== 'check' || file !== undefined))
     throw new UsageError('--repair is an option of check without a file');
@@ -108,12 +108,12 @@ function told({ bytes, schemaVersion, ...counts }: BackupContents): string {
   return `whole; ${bytes} bytes, schema version ${schemaVersion}, ${parts.join(', ')}`;
 }
 
-/** Moves all data out of the store into a file, or the other way. */
+/** Exports all data from the store into a file, or imports it. */
 async function transfer(direction: 'export' | 'import', place: Place, file: string): Promise<string | null> {
-  // The driver is loaded for this alone.
+  // Only this command loads the MongoDB driver.
   const { exportTo, importFrom, KINDS, STANDARD } = await import('./storage/transfer/transfers.js');
   const { Logger } = await import('@nestjs/common');
-  // It writes to stdout, which may be the export's. What goes wrong is thrown, too.
+  // Nest logs to stdout, which may carry the export. Errors are thrown anyway.
   Logger.overrideLogger(false);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -155,7 +155,7 @@ function checked(what: string, findings: Findings): string {
   return text;
 }
 
-/** Of the server that listens where the variables say. */
+/** Queries the server that listens at the configured address. */
 async function health({ host, port, basePath }: ReturnType<typeof serverPlace>): Promise<string> {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const name = reachable.includes(':') ? `[${reachable}]` : reachable;

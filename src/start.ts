@@ -6,7 +6,7 @@ import { Lifecycle } from './common/lifecycle.js';
 import { Config, strangeVariables } from './config/config.js';
 import { serveApiDocs } from './ops/api-docs.js';
 
-/** Starts the server; resolves once it listens. */
+/** Starts the server; resolves when it listens. */
 async function start(): Promise<void> {
   const config = Config.load();
   const app = await createApp({ config });
@@ -19,7 +19,7 @@ async function start(): Promise<void> {
   logger.log(`Listening on ${await app.getUrl()}${config.basePath}`);
 }
 
-/** The first signal ends the server in order, within the drain time; a second one at once. */
+/** The first signal stops the server in order, within the drain time; a second one at once. */
 function stopOnSignal(app: NestFastifyApplication, { drainMs }: Config): void {
   const logger = new Logger('Patchbay');
   let stopping = false;
@@ -48,7 +48,7 @@ start().catch((error: unknown) => {
   process.exit(1);
 });
 
-/** What whoever started the server can do something about, in one line. */
+/** One line for errors that an operator can fix. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };

@@ -5,13 +5,13 @@ import { workOwner } from '../common/work-owner.js';
 import type { Reception } from './receiving.js';
 import { malformed } from './scan-body-job.js';
 
-/** Once it has had its time to begin, a body comes at this rate or is given up, in bytes a second. */
+/** Minimum rate of a body after its grace period, bytes/s; a slower one is given up. */
 const MIN_RATE = 1024;
 
-/** From here on a body's chunks come in turn with those of others. */
+/** Beyond this size the chunks of a body take turns with those of other bodies. */
 const UNPACED_BYTES = 64 * 1024;
 
-/** The body stopped coming. Its connection can't be used any more: nobody knows what is next on it. */
+/** The body stopped arriving. Its connection is unusable: the position in the stream is unknown. */
 export class StalledBody extends DomainError {
   constructor(idleMs: number) {
     super('VALIDATION_ERROR', `The body came too slowly, or not at all for ${idleMs} ms; send it again`);
@@ -19,32 +19,33 @@ export class StalledBody extends DomainError {
 }
 
 export interface BodyBounds {
-  /** Most bytes that it may have. */
+  /** Maximum size, bytes. */
   limit: number;
-  /** Most time without any byte, ms. */
+  /** Maximum time without any byte, ms. */
   idleMs: number;
   reception: Reception;
 }
 
 /**
- * The bytes of a request's body. What is too large, or more than can be received now, is refused as soon as that is known;
- * the rest of it is read and dropped, so that the refusal reaches a client that is still sending.
+ * Reads the bytes of a request's body. A body that is too large, or exceeds the budget, is refused at once. Its rest
+ * is read and dropped, so that the refusal reaches a client that is still sending.
  */
 export function readBody(
   request: IncomingMessage,
   { limit, idleMs, reception }: BodyBounds,
 ): Promise<Buffer> {
-  // The events of a socket come in nobody's name.
+  // Socket events carry no async context, so the owner is captured here.
   const owner = workOwner();
   const announced = Number(request.headers['content-length'] ?? 0);
-  // All of it at once: of bodies that come together the first have room, and not each of them for its beginning.
+  // Reserves the announced size at once: of bodies that arrive together the first ones fit whole, instead of all in
+  // part.
   const refusal = announced > limit ? tooLarge(limit) : reception.take(announced);
   if (refusal) {
     drop(request, owner);
     return Promise.reject(refusal);
   }
   return new Promise((resolve, reject) => {
-    // Bytes that were announced have their place, which costs nothing until they come: no body is there twice.
+    // Untouched pages cost no memory, and the body is never held twice.
     const whole = announced > 0 ? Buffer.allocUnsafeSlow(announced) : null;
     const chunks: Buffer[] = [];
     let size = 0;
@@ -75,19 +76,19 @@ export function readBody(
   });
 }
 
-/** Reads the rest of a body for nothing. */
+/** Reads and discards the rest of a body. */
 function drop(request: IncomingMessage, owner: string): void {
   request.on('error', () => {}).on('data', () => goOnLater(request, owner));
   request.resume();
 }
 
-/** Hundreds of bodies at once come a chunk each in turn: the network has megabytes of every one at hand. */
+/** Hundreds of simultaneous bodies each get one chunk in turn: the kernel has megabytes of each buffered. */
 function goOnLater(request: IncomingMessage, owner: string): void {
   request.pause();
   void yieldIfBusy(owner).then(() => request.resume());
 }
 
-/** Whether a body still comes: one byte now and then does not count. */
+/** Checks that a body arrives at the minimum rate: single bytes now and then do not count. */
 class Pace {
   private readonly start = performance.now();
   private last = this.start;

@@ -14,7 +14,7 @@ describe('recent reads', () => {
     );
   };
 
-  it('read a key once for all that ask at the same time, and again once the value is 4 s old', async () => {
+  it('share one query per key among concurrent reads, and read again once the value is 4 s old', async () => {
     const reads = anEmpty();
     const answers = [reads.get('a'), reads.get('a'), reads.get('b')];
     expect(pending).toHaveLength(2);
@@ -43,7 +43,7 @@ describe('recent reads', () => {
     expect(await reads.get('a')).toBe(2);
   });
 
-  it('keep no failure, and no value beyond its time because a read fails', async () => {
+  it('cache no failure, and no value beyond its time after a failed read', async () => {
     const reads = anEmpty();
     const first = reads.get('a');
     pending[0]!.resolve(1);

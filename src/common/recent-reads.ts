@@ -1,22 +1,19 @@
 import { LRUCache } from 'lru-cache';
 
-/** How old a value may be when a read returns it, in ms: below the 5 s that docs/protocol.md promises. */
+/** Maximum age of a cached value, ms: below the 5 s that docs/protocol.md promises. */
 const MAX_AGE_MS = 4_000;
 const MAX_ENTRIES = 10_000;
 
 interface Entry<Value> {
   readonly startedAt: number;
   readonly value: Promise<Value>;
-  /** Once the read has returned. */
+  /** Set once the read has returned. */
   result?: Value;
   /** The value changed while it was being read. */
   isDropped: boolean;
 }
 
-/**
- * Values of the store, used again for 4 s. Concurrent reads of one thing share one query. A failed read is not kept: its
- * callers get the error.
- */
+/** Caches values of the store for 4 s. Concurrent reads of one key share one query. Failed reads are not cached. */
 export class RecentReads<Value, Of = string> {
   private readonly entries = new LRUCache<string, Entry<Value>>({ max: MAX_ENTRIES });
 
@@ -31,17 +28,17 @@ export class RecentReads<Value, Of = string> {
     return this.settled(this.recent(of) ?? this.begin(of), of);
   }
 
-  /** Reads the value now, whatever is known of it. */
+  /** Reads the value now, bypassing the cache. */
   renew(of: Of): Promise<Value> {
     return this.settled(this.begin(of), of);
   }
 
-  /** The value where it is known without a read. */
+  /** The cached value; undefined if it must be read. */
   known(of: Of): Value | undefined {
     return this.recent(of)?.result;
   }
 
-  /** The value has changed: the next `get` reads it. */
+  /** Invalidates the value: the next `get` reads it. */
   drop(of: Of): void {
     const entry = this.entries.peek(this.keyOf(of));
     if (entry === undefined) return;
@@ -51,7 +48,7 @@ export class RecentReads<Value, Of = string> {
 
   private async settled(entry: Entry<Value>, of: Of): Promise<Value> {
     const value = await entry.value;
-    // What was dropped during the read may be the state from before the change.
+    // A value that was dropped during the read may predate the change.
     return entry.isDropped ? this.get(of) : value;
   }
 

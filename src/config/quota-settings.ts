@@ -1,12 +1,12 @@
 import type { EnvReader } from './env-reader.js';
 
 const GIB = 1024 ** 3;
-/** More than any machine has. */
+/** More than any machine can store. */
 const MOST = 100_000 * GIB;
 
 /**
- * What a workspace may have, and what one user may have over all workspaces. The one is above the other, so that no
- * member can use all of a workspace's.
+ * The quotas of a workspace, and of one user over all workspaces. A workspace's are higher, so that no member can use
+ * them up.
  */
 export function quotaSettings(env: EnvReader) {
   env.section('Quotas');

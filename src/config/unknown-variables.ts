@@ -1,7 +1,9 @@
 import { editDistance } from './edit-distance.js';
 import type { Environment } from './env-reader.js';
 
-/** Variables of the same prefix that belong to the client and to docker-compose.yml: they may be in the same shell. */
+/**
+ * Variables with the same prefix that belong to the client and to docker-compose.yml, and may be in the same shell.
+ */
 const VARIABLES_OF_OTHERS = [
   'PATCHBAY_URL',
   'PATCHBAY_TOKEN',
@@ -14,24 +16,24 @@ const VARIABLES_OF_OTHERS = [
   'PATCHBAY_PUBLISH',
 ];
 const PREFIX = 'PATCHBAY_';
-/** Letters of a slip. */
+/** Edit distance up to which a name counts as a typo. */
 const MAX_DISTANCE = 2;
-/** Letters that two endings of one word have before them. */
+/** Letters that two forms of one word must share before their different endings. */
 const STEM = 4;
 
-/** Faults of an environment: a server without what was meant by a slip would be another than was wanted. */
+/** Faults for probable typos: a server that ignored them would not have the intended settings. */
 export function slipsIn(env: Environment, known: readonly string[]): string[] {
   const found = unknownIn(env, known).filter(({ meant }) => meant !== null);
   return found.map(({ name, meant }) => `${name} is not a variable of the server; did you mean ${meant}?`);
 }
 
-/** Variables of the prefix that are unknown, and near to none of the server's (`known`). */
+/** Variables with the prefix that are unknown and not similar to any of the server's (`known`). */
 export function unauthenticatedIn(env: Environment, known: readonly string[]): string[] {
   const found = unknownIn(env, known).filter(({ name, meant }) => meant === null && name.startsWith(PREFIX));
   return found.map(({ name }) => name);
 }
 
-/** `meant`: the server's variable that it was probably meant to be; null where it is near none. */
+/** `meant`: the variable of the server that was probably intended; null if none is similar. */
 function unknownIn(env: Environment, known: readonly string[]): { name: string; meant: string | null }[] {
   const all = new Set([...known, ...VARIABLES_OF_OTHERS]);
   const unknown = Object.keys(env).filter((name) => !all.has(name));
@@ -44,7 +46,7 @@ function meantBy(name: string, known: readonly string[], all: ReadonlySet<string
   const near = ours.find((one) => editDistance(letters, one, MAX_DISTANCE) !== null);
   const meant = near ?? ours.find((one) => isAnotherEnding(letters, one));
   if (meant === undefined) return null;
-  // One that is nearer to a variable of the client is not ours.
+  // A name that is closer to a variable of the client is not a typo of ours.
   const distance = editDistance(letters, meant, MAX_DISTANCE) ?? MAX_DISTANCE;
   const isOfOthers = [...all].some(
     (one) => !ours.includes(one) && (editDistance(letters, one, MAX_DISTANCE) ?? Infinity) < distance,
@@ -52,7 +54,7 @@ function meantBy(name: string, known: readonly string[], all: ReadonlySet<string
   return isOfOthers ? null : meant;
 }
 
-/** The same words but for the end of one of them: `REGISTER` and `REGISTRATION`, `DIR` and `DIRECTORY`. */
+/** The same words except for the ending of one: `REGISTER` and `REGISTRATION`, `DIR` and `DIRECTORY`. */
 function isAnotherEnding(name: string, known: string): boolean {
   const [words, wanted] = [name.split('_'), known.split('_')];
   if (words.length !== wanted.length) return false;

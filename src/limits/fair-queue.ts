@@ -3,13 +3,13 @@ import { type Reservation, reservation } from './reservation.js';
 import { RoundRobin } from './round-robin.js';
 
 export interface QueueLimits {
-  /** How many run at once, in all and of one key. */
+  /** How many may run at once, in total and per key. */
   running?: number;
   runningOfKey?: number;
-  /** How many wait, in all and of one key. */
+  /** How many may wait, in total and per key. */
   waiting?: number;
   waitingOfKey?: number;
-  /** What a waiter is refused with: its own key has too many, or all have. */
+  /** Creates the error of a refused waiter: its own key has too many, or all keys together. */
   refuse?: (excess: Excess) => Error;
 }
 
@@ -19,8 +19,9 @@ interface Waiter {
 }
 
 /**
- * Bounds what runs and what waits. Keys take turns, and each of them is first in, first out: so a waiter waits for at most
- * one other of each key. Where too many wait in all, the last of the longest queue goes, so that a new key finds room.
+ * Bounds running and waiting work. Keys take turns, and each key is first in, first out: a waiter waits for at most
+ * one other of each key. If too many wait in total, the last of the longest queue is refused, so that a new key can
+ * enter.
  */
 export class FairQueue {
   private readonly limits: Required<QueueLimits>;
@@ -34,7 +35,7 @@ export class FairQueue {
     this.limits = { ...{ running, runningOfKey, waiting, waitingOfKey, refuse }, ...limits };
   }
 
-  /** Does the work when its turn has come. */
+  /** Runs the work when it is its turn. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const place = await this.enter(key);
     try {
@@ -44,7 +45,7 @@ export class FairQueue {
     }
   }
 
-  /** Resolves when the turn has come, with the place among those that run; rejects where too many wait. */
+  /** Resolves when it is the caller's turn, with the slot to release; rejects if too many wait. */
   enter(key: string): Promise<Reservation> {
     return new Promise((start, refuse) => {
       if (this.mayRun(key)) return start(this.start(key));
@@ -53,7 +54,7 @@ export class FairQueue {
     });
   }
 
-  /** Refuses all that wait. */
+  /** Refuses all waiters. */
   clear(error: Error): void {
     for (let waiter = this.waiting.shift(); waiter !== undefined; waiter = this.waiting.shift())
       waiter.refuse(error);
@@ -81,7 +82,7 @@ export class FairQueue {
   }
 
   private end(key: string): void {
-    // Where there was room for other keys, none of them waits.
+    // If other keys could run, none of them waits.
     const wasFull = this.count === this.limits.running;
     const left = this.running.get(key)! - 1;
     this.count -= 1;

@@ -19,7 +19,7 @@ describe('OpenTurnQuota', () => {
     [8, 1],
     [1, 8],
   ])(
-    '[TURN-10] has all its room again after requests of one turn with %i calls and with %i',
+    '[TURN-10] is empty again after requests of one turn with %i calls and with %i',
     async (first, second) => {
       const open = room();
       const others = await open.take(turn('another'), 1);
@@ -34,7 +34,7 @@ describe('OpenTurnQuota', () => {
     },
   );
 
-  it('[TURN-10] keeps room for the most calls that a request of a turn brings', async () => {
+  it('[TURN-10] counts the most calls that any request of a turn has', async () => {
     const open = room();
     const backs = [await open.take(turn('same'), 1), await open.take(turn('same'), 8)];
     backs[0]!.release();
@@ -43,19 +43,19 @@ describe('OpenTurnQuota', () => {
     await expect(open.take(turn('more'), 3)).resolves.toHaveProperty('release');
   });
 
-  it('[TURN-10] has room for as many turns as it says, one for all requests of a turn', async () => {
+  it('[TURN-10] admits the configured number of turns, and counts one turn for all of its requests', async () => {
     const open = room({ maxUserOpenTurns: 2 });
     const backs = [await open.take(turn('other'), 1)];
     for (let requests = 0; requests < 3; requests += 1) backs.push(await open.take(turn('same'), 1));
     await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    // What is released twice counts once.
+    // A repeated release has no effect.
     for (const taken of [...backs, ...backs]) taken.release();
     await open.take(turn('next'), 1);
     await open.take(turn('last'), 1);
     await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   });
 
-  it('has its room again where the store could not say what is open', async () => {
+  it('is empty again after the store failed to count open turns', async () => {
     const open = room({ maxUserOpenTurns: 1 });
     const fault = new Error('The disk is gone.');
     const asked = jest.spyOn(store, 'openOfUser').mockRejectedValueOnce(fault);

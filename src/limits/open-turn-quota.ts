@@ -10,14 +10,14 @@ const RETRY_AFTER_SECONDS = 5;
 const NONE: OpenCount = { turns: 0, calls: 0 };
 
 /**
- * Room for open turns and their calls: of a workspace, and of each user, who alone can't take all of it [TURN-10]. What
- * this node is about to store counts already; other nodes see it once it is stored.
+ * Limits open turns and their calls: per workspace, and lower per user [TURN-10]. Turns that this node is about to
+ * store count already; those of other nodes count once they are stored.
  */
 @Injectable()
 export class OpenTurnQuota {
-  /** What is about to be stored, of each workspace and each user. */
+  /** Turns about to be stored, by workspace and by user. */
   private readonly taken = new Map<string, OpenCount>();
-  /** What is about to be stored of each turn: it takes room once, for the most calls that a request brings. */
+  /** Requests about to store each turn: the turn counts once, with the most calls of any request. */
   private readonly turns = new Map<string, { requests: number; calls: number }>();
 
   constructor(
@@ -25,10 +25,7 @@ export class OpenTurnQuota {
     private readonly config: Config,
   ) {}
 
-  /**
-   * Takes room for a turn of so many calls, to be released once it is stored or is not going to be. RATE_LIMITED where
-   * there is none.
-   */
+  /** Reserves a turn with so many calls, until it is stored or given up. RATE_LIMITED beyond the limit. */
   async take(turn: TurnRef & Membership, calls: number): Promise<Reservation> {
     const { workspaceId, userId } = turn;
     const keys = [`workspace ${workspaceId}`, `user ${userId}`] as const;
@@ -70,7 +67,7 @@ export class OpenTurnQuota {
     for (const key of keys) this.add(key, taken.requests === 0 ? 1 : 0, next.calls - taken.calls);
   }
 
-  /** Gives back what was taken for the turn, whatever the last of its requests brought. */
+  /** Releases what was reserved for the turn when the last of its requests ends. */
   private end(turn: TurnRef, keys: readonly string[]): void {
     const { requests, calls } = this.turns.get(turnKey(turn))!;
     if (requests > 1) {

@@ -2,19 +2,19 @@ import { DomainError } from '../common/domain-error.js';
 import type { Config } from '../config/config.js';
 import type { Usage } from '../storage/ports/usage.store.js';
 
-/** How much there may be of one kind of thing, and how the two limits are set. */
+/** The two limits of one kind of resource, and how they are set. */
 interface Limit {
   ofWorkspace: number;
   ofUser: number;
-  /** Of the variable, behind PATCHBAY_MAX_ or PATCHBAY_MAX_USER_; null where the limit is fixed. */
+  /** The variable without PATCHBAY_MAX_ or PATCHBAY_MAX_USER_; null if the limit is fixed. */
   name: string | null;
   /** What is counted. */
   what: string;
-  /** What helps, up to the variable's name where there is one. */
+  /** The remedy, up to the variable's name if there is one. */
   help: string;
 }
 
-/** The limits of all that counts. */
+/** The limits of all counted resources. */
 export type Limits = { readonly [Kind in keyof Usage]: Limit };
 
 export function limitsFrom(config: Config): Limits {
@@ -46,7 +46,7 @@ export function limitsFrom(config: Config): Limits {
 /** Whose limit it is: a workspace's, or a user's over all workspaces. */
 export type Scope = 'workspace' | 'user';
 
-/** The refusal of what would be over a limit: which one, whose, and what helps. */
+/** The refusal of a write beyond a limit: which limit, whose, and the remedy. */
 export function overLimit(
   { name, ofWorkspace, ofUser, what, help }: Limit,
   scope: Scope,

@@ -8,31 +8,31 @@ import { type Limits, limitsFrom, overLimit, type Scope } from './quota-limits.j
 
 const KINDS = ['bytes', 'files', 'versions', 'sessions'] as const;
 
-/** Who writes, and what ends the write early: the call that it is part of has ended. */
+/** Who writes, and a signal that ends the wait: the call that the write is part of has ended. */
 export interface QuotaHolder extends Membership {
   signal?: AbortSignal | undefined;
 }
 
-/** What a write adds to what there is; what it takes away is not said. */
+/** What a write adds to the usage; what it frees is not declared. */
 export type Addition = Partial<Usage>;
 
-/** A write on its way into the store. */
+/** A write in progress. */
 interface Writing {
   readonly adds: Addition;
-  /** Resolves once it has ended. */
+  /** Resolves when the write has ended. */
   readonly over: Promise<void>;
 }
 
 /**
- * The door to every write of a member: who is none any more is refused, and so is what would be over the share of the
- * workspace or of the user. What is being written counts until it is in the store, so that writes at once do not pass a
- * limit together on this node; what fits, but not beside those, waits for them and is looked at again. Of several nodes
- * each may let as much pass as it has in hand.
+ * Every write of a member goes through `write`, which checks membership and the quotas of workspace and user. Writes
+ * in progress count, so that concurrent writes cannot exceed a limit together on this node. A write that fits only
+ * without those waits for them and is checked again. Several nodes may each exceed a limit by their own writes in
+ * progress.
  */
 @Injectable()
 export class Quotas {
   private readonly limits: Limits;
-  /** What is being written, by workspace and by user, in the order in which it came. */
+  /** Writes in progress, by workspace and by user, in order of arrival. */
   private readonly writing = new Map<string, Set<Writing>>();
 
   constructor(
@@ -43,7 +43,7 @@ export class Quotas {
     this.limits = limitsFrom(config);
   }
 
-  /** Does the write where its user is a member and there is room for what it adds. FORBIDDEN, TOO_LARGE. */
+  /** Runs the write if its user is a member and its addition fits the quotas. Throws FORBIDDEN or TOO_LARGE. */
   async write<T>(who: QuotaHolder, adds: Addition, write: () => Promise<T>): Promise<T> {
     const { workspaceId, userId } = who;
     let end!: () => void;
@@ -63,12 +63,12 @@ export class Quotas {
     }
   }
 
-  /** FORBIDDEN for whoever is no member, or is none any more. */
+  /** Throws FORBIDDEN unless the user is a member now. */
   async requireMember({ workspaceId, userId }: Membership): Promise<void> {
     await this.memberships.require({ workspaceId, userId });
   }
 
-  /** @param earlier what was being written already when this write came */
+  /** @param earlier writes in progress when this write arrived */
   private async requireRoom(
     scope: Scope,
     id: string,
@@ -77,7 +77,8 @@ export class Quotas {
   ): Promise<void> {
     if (KINDS.every((kind) => (adds[kind] ?? 0) <= 0)) return;
     for (;;) {
-      // Before the store is asked: what ends meanwhile may count twice, and is looked at again, but never not at all.
+      // Taken before the store is read: a write that ends in between counts twice and is checked again, but is never
+      // missed.
       const inHand = earlier.filter((one) => this.writing.get(id)!.has(one));
       const stored = await (scope === 'user' ? this.usage.ofUser(id) : this.usage.ofWorkspace(id));
       const refusal = this.refusal(scope, inHand.map((one) => one.adds).reduce(sum, stored), adds);
@@ -99,7 +100,7 @@ export class Quotas {
     return null;
   }
 
-  /** Notes what is about to be written; gives what came before it. */
+  /** Registers a write; returns the earlier ones. */
   private enter(id: string, writing: Writing): Writing[] {
     const all = this.writing.get(id) ?? new Set();
     const earlier = [...all];

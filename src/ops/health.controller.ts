@@ -7,7 +7,7 @@ import { Route } from '../common/route.js';
 import { StorageHealth } from '../storage/ports/storage-health.js';
 
 const CHECK_MS = 2000;
-/** However many ask, the storage is written to so seldom, ms. */
+/** Minimum interval between test writes to the storage, ms, however many probes arrive. */
 const AT_MOST_EVERY_MS = 1000;
 
 type Check = 'ok' | 'failed' | 'stopping';
@@ -59,7 +59,7 @@ export class HealthController {
     return this.checking;
   }
 
-  /** What is wrong with the storage; null where nothing is. */
+  /** The fault of the storage; null if it works. */
   private async lookAtStorage(): Promise<string | null> {
     let timer: NodeJS.Timeout | undefined;
     const tooSlow = new Promise<string>((resolve) => {
@@ -72,7 +72,7 @@ export class HealthController {
     return Promise.race([answer, tooSlow]).finally(() => clearTimeout(timer));
   }
 
-  /** Why is for the log alone, once for as long as it lasts: anybody may ask. */
+  /** The reason is logged once per outage, and not sent: anybody may call this route. */
   private note(fault: string | null): Check {
     if (fault !== null && !this.failing) this.logger.error({ reason: fault }, 'The storage is not ready');
     if (fault === null && this.failing) this.logger.log('The storage is ready again');

@@ -1,11 +1,11 @@
-/** The data is not of the one schema version that this release opens. Nothing of it is touched. */
+/** The data has another schema version than the one this release opens. The data is left unchanged. */
 export class DataVersionError extends Error {
   override readonly name = 'DataVersionError';
 
   /**
    * @param place where the data is, as the beginning of a sentence
-   * @param found its schema version; null where it has none
-   * @param empty what to start with in its place
+   * @param found its schema version; null if it has none
+   * @param empty what to start with instead
    */
   constructor(place: string, found: number | null, known: number, empty: string) {
     const has =

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientAddresses, networksOf } from './client-address.js';
 
-/** A request of this peer, with what it says of those before it. */
+/** A request from this peer, with an optional X-Forwarded-For. */
 function request(remoteAddress: string, forwarded?: string): IncomingMessage {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
   return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
@@ -64,7 +64,7 @@ describe('the address of a request', () => {
     ['what is no address before it', `unknown, _x, <script>, ${CLIENT}:1`, CLIENT],
     ['a trusted proxy behind it, with a port', `${CLIENT}:1, 10.9.9.9:2, [::ffff:10.9.9.9]:3`, CLIENT],
     ['a claim before it', `192.0.2.99, ${CLIENT}:1`, CLIENT],
-  ])('is that of the client, not of the proxy, where the header has it with %s', (_, forwarded, address) => {
+  ])('is the client’s, not the proxy’s, if the header has it with %s', (_, forwarded, address) => {
     expect(addresses.of(request('10.1.2.3', forwarded))).toBe(address);
   });
 
@@ -80,18 +80,18 @@ describe('the address of a request', () => {
       'for=198.51.100.1',
       'a:1:2',
     ],
-  ])('is that of the proxy where the header names nobody: %j', (forwarded) => {
+  ])('is the proxy’s if the header has no valid address: %j', (forwarded) => {
     expect(addresses.of(request('10.1.2.3', forwarded))).toBe('10.1.2.3');
   });
 
-  it('comes from X-Forwarded-For alone: what a proxy does not write, a client may have written', () => {
+  it('comes from X-Forwarded-For alone, since a client may have written any other header', () => {
     const headers = { forwarded: 'for=192.0.2.99', 'x-real-ip': '192.0.2.99', 'x-forwarded-for': CLIENT };
     const { socket } = request('10.1.2.3');
     expect(addresses.of({ socket, headers })).toBe(CLIENT);
     expect(addresses.of({ socket, headers: { ...headers, 'x-forwarded-for': undefined } })).toBe('10.1.2.3');
   });
 
-  it('follows so many proxies and no more, however long the header is', () => {
+  it('follows a bounded number of proxies, however long the header is', () => {
     const forwarded = ['198.51.100.1', ...Array<string>(5_000).fill('10.0.0.1')].join(',');
     expect(addresses.of(request('10.1.2.3', forwarded))).toBe('10.0.0.1');
   });
@@ -105,7 +105,7 @@ describe('the address of a request', () => {
         { key: '2001:db8:1::/48', times: 4 },
       ],
     ],
-  ])('counts for itself and, of IPv6, for the /48 around it, which has more: %s', (peer, counted) => {
+  ])('counts for itself and, with IPv6, for its /48, which has a higher limit: %s', (peer, counted) => {
     expect(networksOf(addresses.of(request(peer)))).toEqual(counted);
   });
 });

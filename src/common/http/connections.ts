@@ -6,51 +6,51 @@ import { ClientAddresses, type Network, networksOf } from './client-address.js';
 import { endConnection, endRequest } from './end-connection.js';
 import { onResponseClosed } from './response-closed.js';
 
-/** Requests of one connection that are not answered yet; a client that sends more at once is no client of ours. */
+/** Maximum number of unanswered requests per connection; no regular client pipelines more. */
 const MAX_PIPELINED = 8;
 const RETRY_AFTER_SECONDS = 5;
 
 interface Connection {
-  /** What it counts for; nothing: a trusted proxy's, whose clients are counted by what they ask for. */
+  /** The networks that it counts for; none for a trusted proxy, whose clients are counted per request. */
   networks: readonly Network[];
-  /** Requests that are not answered yet. */
+  /** Number of unanswered requests. */
   pending: number;
-  /** It carries more than requests, such as a relay client that was let in. */
+  /** Exempt from eviction, such as an accepted relay connection. */
   kept: boolean;
 }
 
-/** What an address, or a network of them, has open: its connections, or what it asks for through a proxy. */
+/** What a network has open: its connections, or its requests through a proxy. */
 interface Share {
   open: number;
-  /** As below. */
+  /** Its idle connections, the longest idle first. */
   idle: Set<Socket>;
 }
 
 /**
- * Bounds open connections, of an address and in all. One that asks for nothing at the moment makes room for a new one,
- * the longest idle first: so whoever holds thousands open keeps nobody out. Where all are at work the new one is refused.
+ * Bounds open connections per network and in total. A new connection evicts the one that has been idle the longest,
+ * so that idle connections keep nobody out. If none is idle, the new one is refused.
  */
 export class Connections {
   private readonly addresses: ClientAddresses;
   private readonly open = new Map<Socket, Connection>();
   private readonly shares = new Map<string, Share>();
-  /** In the order in which they became idle. */
+  /** The longest idle first. */
   private readonly idle = new Set<Socket>();
 
   constructor(private readonly config: Config) {
     this.addresses = new ClientAddresses(config.trustedProxies);
   }
 
-  /** Watches the server's connections from their first moment. */
+  /** Tracks every connection of the server from its start. */
   watch(server: Server): void {
     server.prependListener('connection', (socket: Socket) => this.accept(socket));
   }
 
-  /** Whether a request may go on; where it may not, it has been seen to. */
+  /** Whether a request may proceed; otherwise it has been refused already. */
   admit(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
     const connection = this.open.get(socket);
-    // It did not come in by the door: a request that a test injects, or one of a connection that was refused.
+    // An untracked socket: an injected request of a test, or a connection that was refused.
     if (connection === undefined) return !socket.writableEnded;
     connection.pending += 1;
     this.leaveIdle(socket, connection);
@@ -62,7 +62,7 @@ export class Connections {
     return connection.networks.length > 0 || this.admitThroughProxy(request, response);
   }
 
-  /** From now on the connection makes room for no other. */
+  /** Exempts the connection from eviction from now on. */
   keep(socket: Socket): void {
     const connection = this.open.get(socket);
     if (connection === undefined) return;
@@ -85,7 +85,7 @@ export class Connections {
     });
   }
 
-  /** Null, or why there is no room. */
+  /** Makes room for a connection; returns the refusal if there is none. */
   private makeRoom(networks: readonly Network[]): DomainError | null {
     const { maxConnections } = this.config;
     const full = this.fullOf(networks);
@@ -102,11 +102,11 @@ export class Connections {
     return null;
   }
 
-  /** Closes the connection that has been idle the longest; false: there is none. */
+  /** Closes the connection that has been idle the longest; false if there is none. */
   private closeFirst([socket]: Set<Socket>): boolean {
     const connection = socket && this.open.get(socket);
     if (connection === undefined) return false;
-    // Its close is told later; the place is free now.
+    // The close event comes later; the slot is free now.
     this.leaveIdle(socket!, connection);
     socket!.destroy();
     return true;

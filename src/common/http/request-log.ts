@@ -8,9 +8,9 @@ import type { ClientAddresses } from './client-address.js';
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** The code of the error that was answered; null where none was. */
+    /** The error code of the response; null if there was no error. */
     errorCode: string | null;
-    /** What its line says beside that; null: nothing. */
+    /** What the line adds to that; null for nothing. */
     logged: LoggedRefusal | null;
   }
 }
@@ -20,8 +20,8 @@ const FAILED = 'A request failed';
 const logger = new Logger('Http');
 
 /**
- * One line at `info` for each request that was refused or failed, and with `isVerbose` one at `debug` for any other.
- * It names the route, never the URL: ids, paths and queries in a URL are the caller's own text. Health has none.
+ * Logs each refused or failed request at `info`, and with `isVerbose` any other at `debug`. A line names the route,
+ * never the URL, which holds the caller's text. Health probes are not logged.
  */
 export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses, isVerbose: boolean): void {
   fastify.decorateReply('errorCode', null);
@@ -41,7 +41,7 @@ export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses
   });
 }
 
-/** The same line for a connection or message that never became a request of a route. */
+/** Logs the refusal of a connection or message that never became a request. */
 export function logRefusal(about: {
   requestId: string;
   address: string;
@@ -52,7 +52,7 @@ export function logRefusal(about: {
   logger.log({ ...nobody, ...about, ms: null }, REFUSED);
 }
 
-/** The caller's own id where it is harmless to log, so that its log and ours can be joined. */
+/** The caller's X-Request-Id if it is safe to log, else a new id. */
 export function requestId({ headers }: { headers: IncomingHttpHeaders }): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : newId();
@@ -68,7 +68,7 @@ function aboutOf(request: FastifyRequest): object {
   return {
     requestId: request.id,
     method: request.method,
-    // Null: there is no such route.
+    // Null for an unknown route.
     route: request.routeOptions.url ?? null,
     userId: access?.user?.id ?? null,
     workspaceId: isUuid(workspaceId) ? workspaceId.toLowerCase() : null,

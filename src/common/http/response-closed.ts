@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A response on its way. */
+/** A response that is being sent. */
 export type ResponseHandle = Pick<ServerResponse, 'closed' | 'once' | 'req'>;
 
-/** What is still to be done when a connection closes. */
+/** Callbacks to run when a connection closes. */
 const pending = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Acts once when a response is over: it was sent, or its reader is gone; at once where that is so already. Node tells no
- * response that its connection has closed but the one that was being written: those in line behind it learn it here.
+ * Calls `act` once when the response is sent or its connection closed; immediately if it already is. Node emits
+ * `close` only for the response that is being written, not for pipelined ones behind it.
  */
 export function onResponseClosed(response: ResponseHandle, act: () => void): void {
   const { socket } = response.req;
@@ -22,7 +22,7 @@ export function onResponseClosed(response: ResponseHandle, act: () => void): voi
   response.once('close', over);
 }
 
-/** One listener for all of a connection: how many requests are in line is the client's to say. */
+/** Adds one listener per connection: the client decides how many requests are pipelined. */
 function watched(socket: Socket): Set<() => void> {
   const acts = new Set<() => void>();
   pending.set(socket, acts);

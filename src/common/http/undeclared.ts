@@ -4,15 +4,15 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { AccessedRequest } from '../access.js';
 import { parseRequest } from '../request-parser.js';
 
-/** The request envelope of a route that declares none: absent or empty. */
+/** The schema of an input that the route does not declare: absent or empty. */
 class Nothing {}
 
-/** What handlers declare never changes. */
+/** The declared inputs of handlers never change. */
 const known = new WeakMap<object, ReadonlySet<RouteParamtypes>>();
 
 /**
- * Holds a route to what it declares: without a `@Query()` it takes no query, without a `@Body()` no properties in a
- * body. What is declared, the pipe of request envelopes checks.
+ * Refuses undeclared input: a query without a `@Query()` parameter, body properties without a `@Body()`. The request
+ * pipe checks declared input.
  */
 export function refuseUndeclared(context: ExecutionContext): void {
   const { query, body } = context.switchToHttp().getRequest<AccessedRequest>();
@@ -23,8 +23,8 @@ export function refuseUndeclared(context: ExecutionContext): void {
 }
 
 /**
- * Which parts of a request the handler has parameters for. Nest keeps those under keys such as `3:0`, and what own
- * decorators give under a random word, which may begin with a digit too.
+ * The inputs that the handler has parameters for. Nest keeps them under keys such as `3:0`, and custom decorators
+ * under a random word, which may start with a digit too.
  */
 function declaredInputs(context: ExecutionContext): ReadonlySet<RouteParamtypes> {
   const parameters = Reflect.getMetadata(

@@ -14,21 +14,21 @@ import { checked, eq } from './values.js';
 
 type Filter = QueryFilter<TrailDocument>;
 
-/** Events that one search looks at where only some of them fit. */
+/** Events that one search examines if only some of them match. */
 const MOST_EVENTS = 40_000;
-/** And the search for the latest successes. */
+/** Same for the search for the latest successes. */
 const LATEST_EVENTS = 4_000;
 
 interface Search {
-  /** Of `TRAIL_INDEXES`. */
+  /** A name in `TRAIL_INDEXES`. */
   index: string;
-  /** What the index finds, along the trail. */
+  /** The condition that the index serves, in the order of the trail. */
   of: Filter;
-  /** Which of that fits; null: all of it. */
+  /** The remaining condition; null if the index finds only matches. */
   rest: Filter | null;
 }
 
-/** What was acknowledged before a question counts in its answer, so the outboxes of the workspace are emptied first. */
+/** Empties the outboxes of the workspace first, so that results include every acknowledged event. */
 @Injectable()
 export class MongoAuditStore extends AuditStore {
   constructor(
@@ -49,7 +49,7 @@ export class MongoAuditStore extends AuditStore {
   ): Promise<AuditFind> {
     await this.projector.drain(workspaceId);
     const { index, of, rest } = searchOf(workspaceId, filter);
-    // Where all that the index finds fits, nothing is looked at in vain.
+    // If the index finds only matches, the search needs no bound.
     const to = rest === null ? null : await this.endOfSearch(workspaceId, index, of, afterSeq, order);
     const [beyond, upTo, direction] =
       order === 'asc' ? (['$gt', '$lte', 1] as const) : (['$lt', '$gte', -1] as const);
@@ -68,7 +68,7 @@ export class MongoAuditStore extends AuditStore {
     return this.find({ ...of, seq: { $gt: after }, success: eq(true) }, index, -1, limit);
   }
 
-  /** One question along the index. What still waits in an outbox is found once it is in the trail. */
+  /** One query along the index. Events that still wait in an outbox are found once they are in the trail. */
   async grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]> {
     if (seqs.size === 0) return [];
     const $or = [...seqs].map(([workspaceId, seq]) => ({
@@ -84,7 +84,7 @@ export class MongoAuditStore extends AuditStore {
     return [...new Set(found.map(({ workspaceId }) => workspaceId))];
   }
 
-  /** The number at which a search ends that looks at no more than it may; null where it comes to the end of the trail. */
+  /** The sequence number at which a bounded search stops; null if it reaches the end of the trail. */
   private async endOfSearch(
     workspaceId: string,
     index: string,
@@ -97,13 +97,13 @@ export class MongoAuditStore extends AuditStore {
       const seq = isUp ? { $gt: checked(after) } : { $lt: checked(after) };
       return this.seqAt(MOST_EVENTS - 1, { ...of, seq }, index, isUp ? 1 : -1);
     }
-    // The trail as a whole has no gaps.
+    // The sequence numbers of the whole trail have no gaps.
     const last = await this.trail.lastSeq(workspaceId);
     const end = isUp ? after + MOST_EVENTS : Math.min(after, last + 1) - MOST_EVENTS;
     return (isUp ? end < last : end > 1) ? end : null;
   }
 
-  /** The number of the event behind so many others; null where there are no more than these. */
+  /** The sequence number of the event after this many others; null if there are no more. */
   private async seqAt(skipped: number, of: Filter, index: string, order: 1 | -1): Promise<number | null> {
     const found = await this.database.attempt(() =>
       this.events
@@ -124,7 +124,7 @@ export class MongoAuditStore extends AuditStore {
   }
 }
 
-/** A call has few events, a turn more, a session many. Anything else is looked for along the trail. */
+/** A call has few events, a turn more, a session many. Other searches scan the trail. */
 function searchOf(workspaceId: string, filter: AuditFilter): Search {
   const place = (['callId', 'turnId', 'sessionId'] as const).find((field) => filter[field] !== undefined);
   const of: Filter = { workspaceId: eq(workspaceId) };
@@ -146,7 +146,7 @@ function searchOf(workspaceId: string, filter: AuditFilter): Search {
   return { index: TRAIL_INDEXES[place ?? 'all'].name, of, rest: isAll ? null : rest };
 }
 
-/** Events that may name the path: its own field is compared, the JSON of the others only looked through. */
+/** Matches events that may name the path: compares its own field, and searches the JSON of the others. */
 function pathConditions(wanted: WantedPath): Filter[] {
   const inFields = needlesOf(wanted).map((needle) => ({
     fields: { $regex: literally(checked(needle)) },
@@ -161,12 +161,12 @@ function ownPathCondition({ path, below }: WantedPath): Filter {
   return { path: { $gte: first, $lt: end } };
 }
 
-/** A pattern that a text fits, and no other. */
+/** A regular expression source that matches exactly this text. */
 function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** As `toTrailRecord` makes them. */
+/** Encodes texts as `toTrailRecord` does. */
 function textsOf(texts: { [field: string]: string | undefined }): { [field: string]: string | undefined } {
   return Object.fromEntries(
     Object.entries(texts).map(([field, value]) => [field, value === undefined ? value : toText(value)]),

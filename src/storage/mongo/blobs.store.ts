@@ -10,7 +10,7 @@ import { KnownWorkspaces } from './known-workspaces.js';
 import { Members } from './members.js';
 import { checked, eq } from './values.js';
 
-/** How many are asked for in one query, or looked at at once. */
+/** Maximum number of hashes per query, and of blobs per round. */
 const HASHES = 1000;
 const AT_ONCE = 16;
 

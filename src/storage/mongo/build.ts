@@ -7,14 +7,14 @@ import type { Collection, Index } from './schemas.js';
 
 const NAMESPACE_EXISTS = 48;
 
-/** As a server lists it. */
+/** An index as a server lists it. */
 interface FoundIndex {
   name: string;
   key: object;
   [option: string]: unknown;
 }
 
-/** What is in the database is not what this Patchbay declares: it would not hold what it relies on. */
+/** The database differs from the declared collections, so it would not enforce what the code relies on. */
 export class DatabaseDiffersError extends Error {
   override readonly name = 'DatabaseDiffersError';
 
@@ -27,8 +27,8 @@ export class DatabaseDiffersError extends Error {
 }
 
 /**
- * Builds collections, validators and indexes that are missing, and holds those that are there against what is declared.
- * Several servers may do that at once. Further indexes stay, unless they are unique: those refuse writes.
+ * Creates missing collections, validators and indexes, and compares existing ones with the declaration. Safe to run
+ * on several servers at once. Additional indexes stay, unless they are unique: those refuse writes.
  */
 export async function buildCollections({ db }: Connection): Promise<void> {
   if (!db) throw new Error('The connection is not open.');
@@ -41,8 +41,8 @@ export async function buildCollections({ db }: Connection): Promise<void> {
 }
 
 /**
- * Notes the schema version in a database that has nothing of Patchbay's, before anything else is built; throws for one of
- * another version. Numbered migrations return here with the first release.
+ * Stores the schema version in a database without Patchbay collections, before anything else; throws for another
+ * version. Numbered migrations follow with the first release.
  */
 async function openSchema(db: mongo.Db): Promise<void> {
   if ((await versionOf(db)) === null && !(await isUsed(db))) {
@@ -53,7 +53,7 @@ async function openSchema(db: mongo.Db): Promise<void> {
     const noted = { $setOnInsert: { version: SCHEMA_VERSION } };
     await db.collection<SchemaDocument>(SCHEMA).updateOne({ _id: SCHEMA }, noted, { upsert: true });
   }
-  // Another server may have noted it meanwhile, and built the first collections.
+  // Another server may have stored the version meanwhile and created the first collections.
   await checkSchema(db);
 }
 
@@ -69,7 +69,7 @@ async function versionOf(db: mongo.Db): Promise<number | null> {
   return (await db.collection<SchemaDocument>(SCHEMA).findOne({ _id: SCHEMA }))?.version ?? null;
 }
 
-/** Whether a collection of Patchbay's is there, beside the one of the version. */
+/** Whether a Patchbay collection exists, other than that of the schema version. */
 async function isUsed(db: mongo.Db): Promise<boolean> {
   const names = new Set(COLLECTIONS.map(({ name }) => name).filter((name) => name !== SCHEMA));
   const listed = await db.listCollections({}, { nameOnly: true }).toArray();
@@ -80,7 +80,7 @@ async function create(db: mongo.Db, collection: Collection): Promise<void> {
   try {
     await db.createCollection(collection.name, { validator: validatorOf(collection) });
   } catch (error) {
-    // It is there, in this form or another.
+    // It exists, perhaps in another form.
     if (!(error instanceof mongo.MongoServerError) || error.code !== NAMESPACE_EXISTS) throw error;
   }
 }
@@ -105,7 +105,7 @@ async function checkValidators(db: mongo.Db): Promise<void> {
   }
 }
 
-/** What the server refuses documents by that do not fit it. */
+/** The validator of a collection. */
 function validatorOf({ schema }: Collection): mongo.Document {
   return { $jsonSchema: schema.toJSONSchema({ useBsonType: true }) };
 }
@@ -120,7 +120,7 @@ async function buildIndexes(db: mongo.Db, { name, indexes }: Collection): Promis
   if (missing.length > 0) await collection.createIndexes(missing.map((index) => ({ ...index })));
 }
 
-/** Of what is declared what is not there, and what is there in another form, or refuses writes beside it. */
+/** Indexes that are missing, differ from the declaration, or refuse writes although undeclared. */
 function compareIndexes(
   there: FoundIndex[],
   { name, indexes }: Pick<Collection, 'name' | 'indexes'>,
@@ -139,7 +139,7 @@ function compareIndexes(
   return { missing, others };
 }
 
-/** What is missing in a database, or other than declared, each with what mends it. Nothing is changed. */
+/** Missing or different collections and indexes, each with its remedy. Changes nothing. */
 export async function differencesOf(db: mongo.Db): Promise<{ what: string; mend: string }[]> {
   const listed = await db.listCollections({}, { nameOnly: false }).toArray();
   const found = new Map(listed.map(({ name, options }) => [name, options?.validator as unknown]));
@@ -165,7 +165,7 @@ export async function differencesOf(db: mongo.Db): Promise<{ what: string; mend:
   return differences;
 }
 
-/** The order of keys counts, and so does any option that changes what the index holds or refuses. */
+/** The order of keys matters, and so does any option that changes what the index holds or refuses. */
 function isSame(there: FoundIndex, { key, unique }: Index): boolean {
   const keys = (of: unknown): string =>
     JSON.stringify(Object.entries(of as object).map(([k, v]) => [k, Number(v)]));

@@ -13,13 +13,13 @@ import { checked, eq } from './values.js';
 import { TURN_TEXTS, type TurnTextDocument } from './turn-collections.js';
 import { TransferError, NO_USAGE } from '../transfer/records.js';
 
-/** A projector looks every few seconds; what has waited for so long, no server has looked for. */
+/** A projector polls every few seconds; an older outbox has been polled by no server. */
 const WAITED_MS = 5 * 60_000;
-/** A sweep removes what is an hour old; twice as long is too long. */
+/** The sweep removes texts after an hour; twice that is a fault. */
 const LOOSE_MS = 2 * 60 * 60_000;
 const OWNERS_AT_ONCE = 500;
 
-/** A database as it is, whether servers run on it or not: nothing of it is built or changed, but by `repair`. */
+/** Checks a database in place, whether servers run on it or not. Only `repair` changes anything. */
 export async function checkDatabase<T>(
   uri: string,
   findings: Findings,
@@ -75,7 +75,7 @@ async function checkOrphans(stores: TransferStores, findings: Findings, now: num
     findings.add('orphans', `a text of turn ${turn}`);
 }
 
-/** Sets the usage of a workspace to what it holds; false where it is not as it was counted any more. */
+/** Sets the usage of a workspace to what it holds; false if the counts have changed since. */
 async function setUsage(
   stores: TransferStores,
   { workspaceId, counted, held }: UsageDifference,
@@ -84,7 +84,7 @@ async function setUsage(
   await stores.database.insert(stores.usage, { _id, ...NO_USAGE, members: [] });
   const { bytes, files, versions, sessions } = counted;
   const asCounted = { _id: eq(workspaceId), bytes: eq(bytes), files: eq(files), versions: eq(versions) };
-  // Whatever is counted of a member is counted of the workspace, too.
+  // Every count of a member is also part of the workspace's.
   const filter = { ...asCounted, sessions: eq(sessions) };
   return (await stores.usage.updateOne(filter, { $set: checked(usage) })).matchedCount === 1;
 }

@@ -164,7 +164,7 @@ export class MongoFileStore extends FileStore {
     const end = prefixEnd(checked(docPrefix));
     const range = { $gte: docPrefix, ...(end !== null && { $lt: end }) };
     if (after === null) return this.list({ ...files, docPath: range }, byDocPath, limit);
-    // Of several that were deleted at one docPath, first those behind the last one.
+    // Of several files deleted at one docPath, first those after the cursor.
     const same =
       deleted && after.docPath.startsWith(docPrefix)
         ? await this.list(
@@ -224,7 +224,7 @@ export class MongoFileStore extends FileStore {
     return true;
   }
 
-  /** Writes where the file stands now, and counts by how many there are more, and a version. */
+  /** Writes the file with its current location and versions, and counts the change. */
   private async update(
     file: FileRecord,
     expectedRevision: number,
@@ -245,7 +245,7 @@ export class MongoFileStore extends FileStore {
     return true;
   }
 
-  /** What has to be there before the entry is written. */
+  /** Stores what the entry refers to, before the entry. */
   private async prepare({
     workspaceId,
     path,
@@ -256,7 +256,7 @@ export class MongoFileStore extends FileStore {
     if (deletedAt === null) await this.folders.spell(workspaceId, path, docPath);
   }
 
-  /** False where the bytes are missing: that is told of only where nothing else refuses the write. */
+  /** False if the bytes are missing; reported only if nothing else refuses the write. */
   private hold(workspaceId: string, version: FileVersion, bytes: VersionBytes): Promise<boolean> {
     const { author: userId, sha256, createdAt } = version;
     return this.blobs.hold({ workspaceId, userId }, sha256, bytes, createdAt);

@@ -10,11 +10,11 @@ import { type EntryDocument, ENTRIES, type SpellingDocument, SPELLINGS } from '.
 import { Gathered } from './gathered.js';
 import { checked, eq, keyOf } from './values.js';
 
-/** Spellings of which is known what was written lately; of more the oldest is forgotten. */
+/** Number of recently written spellings in memory; the least recently used are dropped. */
 const KNOWN = 20_000;
-/** How long that is known: far shorter than a spelling is loose before it is removed. */
+/** How long they are remembered: far shorter than the grace period of loose spellings. */
 const KNOWN_MS = 10 * 60_000;
-/** So many are looked at at once. */
+/** Spellings that are checked per query. */
 const AT_ONCE = 50;
 
 type Place = Pick<SpellingDocument, 'workspaceId' | 'docPath'>;
@@ -23,10 +23,10 @@ type Listed = Pick<EntryDocument, 'kind' | 'path' | 'docPath' | 'updatedAt'>;
 const LISTED = { _id: 0, kind: 1, path: 1, docPath: 1, updatedAt: 1 } as const;
 
 /**
- * Folders that nobody made: one is there while something live lies below it, spelt as the first of that by docPath. Where
- * they may be is written down before whatever lies below is: a spelling for each folder on its path. A listing goes through
- * the spellings of its range, in order, and shows those that hold: so it costs as much as it shows, and as many spellings as
- * do not hold any more. A sweep removes those of folders that are not there, some time after something went from below them.
+ * Implied folders: one exists while something live is below it, spelled like the first such entry by docPath. Before
+ * an entry is written, a spelling is stored for each folder on its path. A listing reads the spellings of its range
+ * in order and shows the valid ones, so it costs as much as it shows, plus stale spellings. A sweep removes stale
+ * spellings some time after an entry below them was removed.
  */
 @Injectable()
 export class FolderSpellings {
@@ -34,7 +34,7 @@ export class FolderSpellings {
   private readonly loosened = new Recent();
   private readonly spells = new Gathered<SpellingDocument, void>((asked) => done(this.spellAll(asked)));
   private readonly loosens = new Gathered<string, void>((asked) => done(this.loosenAll(asked)));
-  /** Whether a docPath is spelt. */
+  /** Whether any spelling of a docPath exists. */
   private readonly spellingsAt = new Gathered<Place, boolean>((places) => this.areSpelt(places));
 
   constructor(
@@ -43,7 +43,7 @@ export class FolderSpellings {
     @InjectModel(SPELLINGS) private readonly spellings: Model<SpellingDocument>,
   ) {}
 
-  /** Before something is live at a path. */
+  /** Stores the spellings of a path before something is live there. */
   async spell(workspaceId: string, path: string, docPath: string): Promise<void> {
     const now = Date.now();
     const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
@@ -51,7 +51,7 @@ export class FolderSpellings {
     await Promise.all(missing.map((spelling) => this.spells.of(spelling)));
   }
 
-  /** After something went from a path, as seldom as `spell`. */
+  /** Marks the spellings of a path as loose after its entry was removed; throttled like `spell`. */
   async loosen(workspaceId: string, path: string, docPath: string): Promise<void> {
     const now = Date.now();
     const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
@@ -60,8 +60,8 @@ export class FolderSpellings {
   }
 
   /**
-   * Looks at up to `limit` spellings that are loose since before `before` (epoch ms): removes them where their folder is not
-   * there, unless somebody spells it just now. True where there may be more.
+   * Checks up to `limit` spellings that have been loose since before `before` (epoch ms), and removes those without a
+   * folder, unless one is being written. True if there may be more.
    */
   async removeUnused(before: number, limit: number): Promise<boolean> {
     const old = { looseSince: { $lt: checked(before) } };
@@ -80,7 +80,7 @@ export class FolderSpellings {
     return loose.length === limit;
   }
 
-  /** The folder that is at a docPath without having been made: mostly there is none, nor a spelling. */
+  /** The implied folder at a docPath. Usually there is neither a folder nor a spelling. */
   async at(workspaceId: string, docPath: string): Promise<Folder | null> {
     const isSpelt = await this.spellingsAt.of({
       workspaceId: checked(workspaceId),
@@ -89,7 +89,7 @@ export class FolderSpellings {
     return isSpelt ? this.impliedAt(workspaceId, docPath) : null;
   }
 
-  /** The folder that is implied at a docPath by what is live below it. */
+  /** The folder that live entries below a docPath imply. */
   async impliedAt(workspaceId: string, docPath: string): Promise<Folder | null> {
     const prefix = `${docPath}/`;
     const below = { ...liveIn(workspaceId), docPath: { $gt: checked(prefix), $lt: prefixEnd(prefix)! } };
@@ -132,22 +132,23 @@ export class FolderSpellings {
     return this.listed(workspaceId, { docPath }, 'docPath', limit);
   }
 
-  /** Of many who come at once to one folder, one writes for all. */
+  /** Batches concurrent writes to one folder into one. */
   private async spellAll(asked: readonly SpellingDocument[]): Promise<void> {
     const now = Date.now();
     const missing = new Map(asked.map((spelling) => [spelling._id, spelling]));
     for (const _id of missing.keys()) if (this.spelt.has(_id, now)) missing.delete(_id);
     if (missing.size === 0) return;
     const ids = [...missing.keys()];
-    // First what is there, so that nobody removes it; then what is not, or was removed just before. What is loose only since
-    // lately stays long enough: of many who come at once to one folder, none writes to what another has written.
+    // First existing spellings, so that no sweep removes them; then missing ones, or ones removed just before. A
+    // recent `looseSince` leaves enough time, and skipping those keeps concurrent writers from updating the same
+    // document.
     const loose = { _id: { $in: ids }, looseSince: { $lt: now - KNOWN_MS } };
     await this.database.attempt(() => this.spellings.updateMany(loose, { $set: { looseSince: now } }));
     await this.database.insertNew(this.spellings, [...missing.values()]);
     this.spelt.add(ids, now);
   }
 
-  /** Where that can't be written, listings look at more than they need, and that is all. */
+  /** If this write fails, listings read more than necessary; nothing else breaks. */
   private async loosenAll(asked: readonly string[]): Promise<void> {
     const now = Date.now();
     const ids = [...new Set(asked)].filter((_id) => !this.loosened.has(_id, now));
@@ -196,7 +197,7 @@ export class FolderSpellings {
       .slice(0, limit);
   }
 
-  /** The first folders of a range that are there without having been made. */
+  /** The first implied folders of a range. */
   private async impliedIn(
     workspaceId: string,
     range: object,
@@ -234,13 +235,13 @@ export class FolderSpellings {
   }
 }
 
-/** The same answer, which says nothing, for all who asked. */
+/** Resolves with the same empty answer for all callers. */
 async function done(work: Promise<void>): Promise<[]> {
   await work;
   return [];
 }
 
-/** Those of the folders on a path. */
+/** The spellings of all folders on a path. */
 function spellingsOf({
   path,
   docPath,
@@ -258,9 +259,9 @@ function spellingsOf({
   return spellings;
 }
 
-/** What was written lately, so that it need not be written again. */
+/** Spellings that were written recently, and need no second write. */
 class Recent {
-  /** Until when, epoch ms. */
+  /** Expiry by key, epoch ms. */
   private readonly until = new LRUCache<string, number>({ max: KNOWN });
 
   has(id: string, now: number): boolean {

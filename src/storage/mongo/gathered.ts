@@ -4,7 +4,7 @@ import type { MongoDatabase } from './database.js';
 import { isDuplicateOnly } from './faults.js';
 import { checked, eq } from './values.js';
 
-/** So long what is asked for waits for what is under way: a connection that is stuck holds up nobody for longer. */
+/** A request waits at most this long for running work, so that a stuck connection delays nobody for longer. */
 const PATIENCE_MS = 50;
 
 interface Waiting<Ask, Answer> {
@@ -14,8 +14,8 @@ interface Waiting<Ask, Answer> {
 }
 
 /**
- * Does what is asked for at about the same time in one go: a journey to the database costs this process more than most of
- * what is fetched. Nothing is answered by work that began before it was asked for.
+ * Batches concurrent requests: a round trip to the database costs this process more than most of the fetched data. No
+ * request is answered by work that began before it.
  */
 export class Gathered<Ask, Answer> {
   private readonly waiting: Waiting<Ask, Answer>[] = [];
@@ -23,8 +23,8 @@ export class Gathered<Ask, Answer> {
   private patience: NodeJS.Timeout | undefined;
 
   /**
-   * @param work answers in the order of what is asked, up to `most` at once; where it rejects, all of them do. An answer
-   * may still come, or fail alone.
+   * @param work answers up to `most` requests, in their order; if it rejects, all of them fail. A single answer may
+   * still be a promise that rejects alone.
    */
   constructor(
     private readonly work: (asked: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
@@ -62,7 +62,9 @@ export class Gathered<Ask, Answer> {
   }
 }
 
-/** Reads single documents by `_id`, with these fields of them. Whoever asks for the same one gets the same object. */
+/**
+ * Reads single documents by `_id`, with these fields. Concurrent readers of the same document get the same object.
+ */
 export function readsById<Document extends { _id: string }>(
   database: MongoDatabase,
   model: Model<Document>,
@@ -71,7 +73,7 @@ export function readsById<Document extends { _id: string }>(
   return readsBy(database, model, '_id', fields);
 }
 
-/** The same by another field that is unique. */
+/** Same as `readsById`, by another unique field. */
 export function readsBy<Document, Field extends string & keyof Document>(
   database: MongoDatabase,
   model: Model<Document>,
@@ -88,8 +90,8 @@ export function readsBy<Document, Field extends string & keyof Document>(
 }
 
 /**
- * Stores documents whose `_id` is not there yet, as `MongoDatabase.insert` does one, without the cost of mongoose: what
- * they are is checked by the validator of the collection.
+ * Inserts documents as `MongoDatabase.insert` does, without the overhead of mongoose; the validator of the collection
+ * checks them.
  */
 export function insertsInto<Document extends { _id: string }>(
   database: MongoDatabase,
@@ -103,7 +105,7 @@ export function insertsInto<Document extends { _id: string }>(
         return new Set();
       } catch (error) {
         const { writeErrors, result } = error as mongo.MongoBulkWriteError;
-        // Of others that were not acknowledged by most of the servers nothing is known.
+        // The state of documents that a majority has not acknowledged is unknown.
         const isKnown = isDuplicateOnly(error) && (isAlone || result.getWriteConcernError() === undefined);
         if (!isKnown) throw error;
         return new Set([writeErrors].flat().map(({ index }) => index));

@@ -79,7 +79,7 @@ const PORTS = [
  */
 @Module({})
 export class MongoStorageModule {
-  /** On the database that the URI names. The connection is opened at boot and closed last. */
+  /** Connects to the database of the URI. The connection is opened at boot and closed last. */
   static on(uri: string): DynamicModule {
     const models = COLLECTIONS.map(({ name, schema }) => ({ name, schema, collection: name }));
     const sources = COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX)).map(({ name }) =>
@@ -88,7 +88,7 @@ export class MongoStorageModule {
     return {
       module: MongoStorageModule,
       imports: [
-        // `reached` waits for the connection, and tells what is wrong with it.
+        // `reached` waits for the connection, and reports what is wrong with it.
         MongooseModule.forRoot(uri, { ...CONNECT_OPTIONS, lazyConnection: true }),
         MongooseModule.forFeature(models),
       ],

@@ -19,10 +19,10 @@ const NEWEST_FIRST = { acceptedAt: -1, firstCallId: -1 } as const;
 
 const NONE_OPEN: OpenCount = { turns: 0, calls: 0 };
 
-/** So many users are asked for at once. */
+/** Users per query. */
 const USERS_AT_ONCE = 500;
 
-/** What is asked of turns beside the turn itself: mostly which are open. */
+/** Queries about turns, mostly about open ones. */
 @Injectable()
 export class OpenTurnQueries {
   private readonly ofWorkspaces = new Gathered<string, OpenCount>((ids) => this.countsOfWorkspaces(ids));
@@ -139,7 +139,7 @@ export class OpenTurnQueries {
     return workspaceIds.map((id) => counts.get(id) ?? NONE_OPEN);
   }
 
-  /** What is open, by what the field has. */
+  /** Counts open turns and calls by the value of a field. */
   private async counts(
     field: 'openIn' | 'openOf',
     values: readonly string[],

@@ -13,9 +13,9 @@ import { checkedDraft, type OutboxEntry } from './outbox.js';
 import { type Outbox, Outboxes, type Taken } from './outboxes.js';
 import { Trail } from './trail.js';
 
-/** What is written shortly after a wake comes into the trail with it, in whichever workspace: so it costs few journeys. */
+/** Events written shortly after a wake join the same run, in any workspace, which saves round trips. */
 const WAKE_MS = 100;
-/** Between two searches for what nobody projects, as the node that wrote it has died. */
+/** Interval of the search for events that nobody projects, because the node that wrote them died, ms. */
 const SWEEP_MS = 5_000;
 const SWEPT_WORKSPACES = 100;
 /** Workspaces that are projected at once. */
@@ -23,27 +23,27 @@ const AT_ONCE = 16;
 
 /** A run that has not begun. */
 interface Run {
-  /** Events of no aggregate, to be appended behind what waits then. */
+  /** Events without an aggregate, to be appended after those that wait. */
   drafts: AuditDraft[];
   done: Promise<void>;
 }
 
 /**
- * Moves the events of the aggregates from their outboxes to the trail of their workspace: each once, those of an aggregate in
- * their order, whoever does it and however often. Events of several aggregates come in the order of their eventIds; of
- * this process that is the order in which they were made, of several it is that of their clocks.
+ * Moves events from the outboxes of aggregates to the trail of their workspace: each exactly once, and those of an
+ * aggregate in order, whatever other projectors do. Events of several aggregates are ordered by eventId: within one
+ * process by creation, across processes by their clocks.
  */
 @Injectable()
 export class Projector implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  /** Workspaces in which something was written that comes into the trail, now or before the next answer about it. */
+  /** Workspaces with newly written events, which reach the trail by the next query about it at the latest. */
   readonly workspaces$ = new Subject<string>();
   private readonly logger = new Logger('Trail');
   private readonly locks = new KeyLocks();
   private readonly runs = new Map<string, Run>();
-  /** Workspaces in which something was written, until the next runs begin. */
+  /** Workspaces with newly written events, until their next run begins. */
   private readonly awake = new Set<string>();
   private wakeTimer: NodeJS.Timeout | null = null;
-  /** Runs and sweeps that go on; none of them rejects. */
+  /** Pending runs and sweeps; none of them rejects. */
   private readonly busy = new Set<Promise<void>>();
   private readonly queue: (() => void)[] = [];
   private free = AT_ONCE;
@@ -55,7 +55,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly trail: Trail,
   ) {}
 
-  /** Says that something was written: it comes into the trail soon, or once the database answers again. */
+  /** Reports newly written events: they reach the trail soon, or once the database is available again. */
   wake(workspaceId: string): void {
     this.workspaces$.next(workspaceId);
     if (this.stopping) return;
@@ -68,12 +68,12 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     }, WAKE_MS).unref();
   }
 
-  /** Once it resolves, whatever was acknowledged before the call is in the trail. */
+  /** Resolves when every event acknowledged before the call is in the trail. */
   async drain(workspaceId: string): Promise<void> {
     if (await this.outboxes.isWaiting(workspaceId)) await this.run(workspaceId).done;
   }
 
-  /** Appends events of no aggregate, behind what was acknowledged before the call. The same events again add nothing. */
+  /** Appends events without an aggregate, after those acknowledged before the call. Idempotent. */
   async append(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
     if (drafts.length === 0) return;
     const checkedDrafts = drafts.map(checkedDraft);
@@ -89,7 +89,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     this.timer = setInterval(sweep, SWEEP_MS).unref();
   }
 
-  /** What goes on is brought to its end; what still waits then is found by the next sweep, here or elsewhere. */
+  /** Finishes pending runs; the next sweep of any node finds remaining events. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     if (this.timer !== null) clearInterval(this.timer);
@@ -101,7 +101,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     for (const workspaceId of await this.outboxes.workspacesWaiting(SWEPT_WORKSPACES)) this.wake(workspaceId);
   }
 
-  /** For work that nobody waits for: the sweep makes up for it. That the database is away is logged already. */
+  /** Ignores faults of background work: the sweep repeats it, and an unavailable database is logged already. */
   private async quietly(work: Promise<void>): Promise<void> {
     try {
       await work;
@@ -111,7 +111,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  /** A server that stops waits for its end. */
+  /** Registers work that a stopping server waits for. */
   private awaited(work: Promise<void>): Promise<void> {
     const ended = work
       .catch(() => undefined)
@@ -122,7 +122,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     return work;
   }
 
-  /** The next run of the workspace, which looks at everything that was acknowledged before this call. */
+  /** The next run of the workspace, which sees every event acknowledged before this call. */
   private run(workspaceId: string): Run {
     const waiting = this.runs.get(workspaceId);
     if (waiting !== undefined) return waiting;
@@ -147,12 +147,12 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     this.free -= 1;
   }
 
-  /** Ends once what its first look has seen is in the trail: what comes meanwhile is for the next run. */
+  /** Ends when the events of its first look are in the trail: later ones belong to the next run. */
   private async project(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
     for (let goal: string | null = null; ;) {
       const { outboxes, began, more } = await this.outboxes.look(workspaceId);
       const ended = newId();
-      // Of what this process makes while it looks, the cause may have been overlooked: it waits for the next look.
+      // An event of this process made during the look may have an unseen cause: it waits for the next look.
       const waits = ({ eventId }: OutboxEntry): boolean =>
         (eventId > began && eventId < ended) || (more !== null && eventId >= more.oldest);
       const ready = outboxes.map((outbox) => readyOf(outbox, waits));
@@ -168,14 +168,14 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 }
 
-/** The events of an outbox that are ready, up to one that waits; `next` is that one. */
+/** The events of an outbox up to the first that must wait; `next` is that one. */
 function readyOf(outbox: Outbox, waits: (entry: OutboxEntry) => boolean): Taken & { next: string | null } {
   const end = outbox.entries.findIndex(waits);
   if (end === -1) return { outbox, entries: outbox.entries, next: null };
   return { outbox, entries: outbox.entries.slice(0, end), next: outbox.entries[end]!.eventId };
 }
 
-/** By eventId, yet each list in its own order: an event stands behind those before it. */
+/** Merges by eventId, but keeps each list's own order. */
 function inOrder(lists: readonly AuditDraft[][]): AuditDraft[] {
   const placed = lists.flatMap((drafts) => {
     let place = '';

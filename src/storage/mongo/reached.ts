@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Connection } from 'mongoose';
 
-/** Waits for a connection that is being opened; one to a server without a replica set is warned of. */
+/** Waits for a connection that is being opened; warns of a server without a replica set. */
 export async function reached(connection: Connection, uri: string): Promise<void> {
   try {
     await connection.asPromise();
@@ -12,7 +12,7 @@ export async function reached(connection: Connection, uri: string): Promise<void
   }
 }
 
-/** At boot; its message has no password. */
+/** Thrown at boot; its message contains no password. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 
@@ -26,7 +26,7 @@ export class UnreachableError extends Error {
 }
 
 async function tellOfStandalone({ db }: Connection): Promise<void> {
-  // By its older name: compatible servers may not know the newer one.
+  // By its older name: compatible servers may not know `hello`.
   const { setName, msg } = await db!.admin().command({ isMaster: 1 });
   if (setName !== undefined || msg === 'isdbgrid') return;
   new Logger('Storage').warn(

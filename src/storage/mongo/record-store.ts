@@ -11,7 +11,7 @@ import { checked, eq, keyOf } from './values.js';
 type RowDocument = Row & { _id: string };
 type Filter = QueryFilter<RowDocument>;
 
-/** Each declaration is a collection; see `record-collections.ts`. */
+/** Stores each declaration in its own collection; see `record-collections.ts`. */
 export class MongoRecordStore extends RecordStore {
   private readonly reads = new Map<Table, (_id: string) => Promise<RowDocument | null>>();
 
@@ -85,7 +85,7 @@ function idOf(table: Table, row: Conditions): string {
   return keyOf(...keyIn(table, row));
 }
 
-/** Where the whole key is named, it is the `_id` that is looked for. */
+/** A condition on the whole key becomes one on `_id`. */
 function filterOf(table: Table, where: Conditions): Filter {
   const filter: Record<string, object> = {};
   for (const [field, condition] of Object.entries(where))
@@ -96,7 +96,7 @@ function filterOf(table: Table, where: Conditions): Filter {
   return { _id: eq(idOf(table, where)), ...filter };
 }
 
-/** What comes after a row in the order of these fields. */
+/** The condition for rows after this one in the order of these fields. */
 function behind(by: readonly string[], operator: '$lt' | '$gt', row: Row): Filter[] {
   return by.map((field, at) => {
     const same = by.slice(0, at).map((before) => [before, eq(row[before]!)]);

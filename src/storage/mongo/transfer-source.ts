@@ -23,7 +23,7 @@ type Fresh = Pick<StoredEntry, 'id' | 'workspaceId'> & {
   fresh: Omit<Records['versions'], 'workspaceId' | 'fileId'>[];
 };
 
-/** All that the database holds. Where order is seen by anybody, such as in a list of workspaces, it is kept. */
+/** Reads everything in the database. Visible orders, such as that of workspaces in a list, are kept. */
 export class MongoTransferSource implements RecordSource {
   private readonly readers: { readonly [Of in AggregateKind]: () => Pages<Of> } = {
     workspaces: () =>
@@ -70,7 +70,7 @@ export class MongoTransferSource implements RecordSource {
     yield* inPages(found as AsyncIterable<Document>, async (documents) => documents.map(toRecord));
   }
 
-  /** Those that are there for a reader. Whether one is loose is asked where it may be. */
+  /** Only complete blobs. Whether one is loose is checked only where possible. */
   private blobs(): Pages<'blobs'> {
     const here = { state: eq('here' as const) };
     const found = this.stores.blobs.find(here, WITHOUT_BYTES).sort({ _id: 1 }).lean<BlobHead[]>().cursor();
@@ -89,7 +89,7 @@ export class MongoTransferSource implements RecordSource {
     );
   }
 
-  /** First those that are in their collection, then those that are with their files alone. */
+  /** First those in their collection, then those that are only in their file's document. */
   private async *versions(): Pages<'versions'> {
     yield* this.each<Records['versions'] & { _id: string }, 'versions'>(
       VERSIONS,
@@ -130,7 +130,7 @@ export class MongoTransferSource implements RecordSource {
     }
   }
 
-  /** In the order in which they were accepted; one at a time: one may have tens of megabytes. */
+  /** In the order of acceptance, one at a time: a turn may have tens of megabytes. */
   private async *turns(): Pages<'turns'> {
     const names = this.stores.turns
       .find({}, { acceptedAt: 1, firstCallId: 1 })

@@ -16,13 +16,13 @@ import { eq, keyOf } from './values.js';
 import { versionId } from './versions.js';
 
 type Document = { _id: string } & Record<string, unknown>;
-/** Kinds of which each is a document, or some. */
+/** Kinds whose records are one or a few documents each. */
 type PlainKind = Exclude<AggregateKind, 'blobs' | 'batches' | 'turns'>;
-/** Of which collection each document is. */
+/** Each document with its collection. */
 type Documents = [collection: string, document: Document][];
 
 const WRITTEN_AT_ONCE = 4;
-/** Names the bytes of every blob that was imported. */
+/** The generation of every imported blob. */
 const GENERATION = 'imported';
 
 const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Documents } = {
@@ -47,7 +47,7 @@ function documentsOf<Of extends AggregateKind>(kind: Of): (record: Records[Of]) 
   return plain[kind] as (record: Records[Of]) => Documents;
 }
 
-/** A database that is being filled. */
+/** Writes records into a database that is being filled. */
 export class MongoTransferTarget extends MongoTransferSource implements RecordTarget {
   async write<Of extends AggregateKind>(kind: Of, records: readonly Records[Of][]): Promise<void> {
     if (kind === 'blobs')
@@ -118,7 +118,7 @@ export class MongoTransferTarget extends MongoTransferSource implements RecordTa
   }
 }
 
-/** Of the folders on its path, before what is live there. */
+/** The spellings of an entry's folders, which precede it. */
 function spellingsOf({ workspaceId, path, docPath }: Records['entries']): Documents {
   const spellings: Documents = [];
   for (let [at, of] = [folderOf(path), folderOf(docPath)]; of !== ''; at = folderOf(at), of = folderOf(of)) {

@@ -7,14 +7,14 @@ import { type CallEntry, NONE, type TurnDocument, type TurnHead } from './turn-c
 import type { TurnValues } from './turn-values.js';
 import { checked, eq, keyOf } from './values.js';
 
-/** Bytes that the small results of a turn, with their details, have in its document in all; arguments have a quarter. */
+/** Bytes in a turn's document for all small results with details; arguments have a quarter of that. */
 const ROOM = 1024 * 1024;
 
-/** What reads need of a document to make the turn of it. */
+/** The projection that reads a turn. */
 export const TURN_STATE = { state: 1, 'calls.state': 1 } as const;
 export type TurnStates = Pick<TurnDocument, 'state'> & { calls: Pick<CallEntry, 'state'>[] };
 
-/** What an update of a turn sets in its calls, by path, and what must be so before. */
+/** The fields, by path, that an update sets in a turn's calls, and their expected previous values. */
 export interface CallChanges {
   expected: { [path: string]: { $eq: string } };
   $set: { [path: string]: string | null };
@@ -41,7 +41,7 @@ export function turnFrom({ state, calls }: TurnStates): Turn {
   return { ...head, calls: calls.map((call) => JSON.parse(call.state) as Call) };
 }
 
-/** What a save writes, whatever has changed. */
+/** The fields that every save writes. */
 export function headOf(turn: Turn): TurnHead {
   const { calls: _calls, ...state } = turn;
   const isOpen = turn.status === 'open';
@@ -56,7 +56,7 @@ export function headOf(turn: Turn): TurnHead {
   });
 }
 
-/** Whether the document has this very version of the turn. */
+/** Whether the document has exactly this version of the turn. */
 export function isStored(stored: TurnStates & { version: number }, turn: Turn): boolean {
   if (stored.version !== turn.version || stored.state !== headOf(turn).state) return false;
   return turn.calls.every((call, at) => stored.calls[at]!.state === JSON.stringify(call));
@@ -84,7 +84,7 @@ export async function entriesOf(
   return entries;
 }
 
-/** What a save writes of the calls: those that have changed, and results that came. */
+/** The changes of a save to the calls: changed ones, and new results. */
 export async function changesOf(
   before: Turn,
   turn: Turn,
@@ -97,7 +97,7 @@ export async function changesOf(
   for (const result of results) {
     const call = `calls.${placeIn(turn, result)}`;
     const fields = await told(turn, result, values);
-    // What is there already fails the write.
+    // An existing result fails the write.
     changes.expected[`${call}.result`] = eq(NONE);
     if (fields.edited !== undefined) changes.expected[`${call}.edited`] = eq(NONE);
     for (const [field, value] of Object.entries(fields)) changes.$set[`${call}.${field}`] = value;
@@ -106,7 +106,7 @@ export async function changesOf(
   return changes;
 }
 
-/** Whether calls of the turn have a result already, or edited arguments, in the place of one of these. */
+/** Whether any of these calls already has a result, or edited arguments where those are given. */
 export function haveResults(
   calls: readonly CallEntry[],
   turn: Turn,
@@ -118,7 +118,7 @@ export function haveResults(
   });
 }
 
-/** The fields of a call's entry that what is told of its end sets. */
+/** The fields of a call's entry that a result sets. */
 async function told(
   turn: Turn,
   given: CallResult,
@@ -149,7 +149,7 @@ function placeIn(turn: Turn, { callId }: CallResult): number {
   return at;
 }
 
-/** Bytes that the result of a call has room for in its entry: some KB in a turn of few calls. */
+/** Bytes for the result of one call in its entry: several KB in a turn of few calls. */
 function roomOf({ calls }: Turn): number {
   return Math.min(8 * 1024, Math.max(1024, Math.floor(ROOM / calls.length)));
 }

@@ -13,15 +13,14 @@ import { checked } from './values.js';
 /** Bytes of pieces that are written, or read, at once. */
 const BATCH = 8 * 1024 * 1024;
 
-/** A larger value is given as its text. */
+/** A larger value is returned as its text. */
 const LARGE = 128 * 1024;
 
 type Piece = Pick<TurnTextDocument, '_id'> & { bytes: { buffer: Uint8Array } };
 
 /**
- * The values of turns that are too large for their documents, in pieces that are written before the turn that refers to them
- * and never again: small ones share a piece. Of what was written for a turn, or a version of it, that did not come to be,
- * nobody knows; a sweep removes it.
+ * Values that are too large for the document of their turn, in immutable pieces written before it; small ones share a
+ * piece. Pieces of writes that failed are unreferenced, and a sweep removes them.
  */
 @Injectable()
 export class TurnTexts {
@@ -31,7 +30,7 @@ export class TurnTexts {
     @InjectModel(TURNS) private readonly turns: Model<TurnDocument>,
   ) {}
 
-  /** Stores the pieces for the turn of this `_id`, `at` being now. The same ones again change nothing. */
+  /** Stores the pieces for the turn with this `_id`, `at` being now. Idempotent. */
   async put(turn: string, values: TurnValues, at = Date.now()): Promise<void> {
     values.close();
     const { name, pieces } = values;
@@ -44,14 +43,14 @@ export class TurnTexts {
     }
   }
 
-  /** Removes what nothing refers to after all. What can't be removed now is swept. */
+  /** Removes unreferenced pieces. The sweep retries failures. */
   async discard({ name, pieces }: TurnValues): Promise<void> {
     if (pieces.length === 0) return;
     const ids = pieces.map((_, at) => pieceKey(name, at));
     await this.database.attempt(() => this.texts.deleteMany({ _id: { $in: ids } })).catch(() => undefined);
   }
 
-  /** The values, in order, as documents have them. */
+  /** The values, in order, as documents store them. */
   async read(stored: readonly string[]): Promise<StoredJson[]> {
     const values: StoredJson[] = [];
     const places = stored.map(placeOf);
@@ -67,8 +66,8 @@ export class TurnTexts {
   }
 
   /**
-   * Looks at up to `limit` pieces from before `before` (epoch ms), at each once: whether their turn refers to them. Removes
-   * them where it does not. True where there may be more.
+   * Checks up to `limit` unchecked pieces from before `before` (epoch ms), and removes those that their turn does not
+   * reference. True if there may be more.
    */
   async removeOrphans(before: number, limit: number): Promise<boolean> {
     const old = { looseSince: { $lt: checked(before) } };
@@ -114,7 +113,7 @@ function keysOf({ name, piece, count }: Place): string[] {
   return Array.from({ length: count }, (_, n) => pieceKey(name, piece + n));
 }
 
-/** Spans of a list, from one and up to another, each of some megabytes, or of one larger item. */
+/** Ranges of a list, `from` inclusive and `to` exclusive, each of a few megabytes or of one larger item. */
 function batches(sizes: readonly number[]): [from: number, to: number][] {
   const spans: [number, number][] = [];
   let [from, bytes] = [0, 0];

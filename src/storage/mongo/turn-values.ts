@@ -3,12 +3,12 @@ import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { isLongerThan, jsonPieces } from '../../common/json-pieces.js';
 import { keyOf } from './values.js';
 
-/** Characters of JSON that are spelled at once; and bytes up to which values share a piece. */
+/** Larger JSON is serialized in steps (characters), and has pieces of its own (bytes). */
 const LARGE = 64 * 1024;
-/** Characters of a piece of a large value: a document of some megabytes at most. */
+/** Characters per piece of a large value: a document of a few megabytes at most. */
 const PART = 512 * 1024;
 
-/** Where the JSON of a value lies: in `count` pieces from `piece`, from 0; in a shared one from `offset`. */
+/** Where the JSON of a value is stored: `count` pieces from `piece` (from 0), or in a shared piece from `offset`. */
 export interface Place {
   name: string;
   piece: number;
@@ -17,15 +17,15 @@ export interface Place {
   bytes: number;
 }
 
-/** The values that one write of a turn brings, and the pieces that those of them lie in that are too large for it. */
+/** The values of one write of a turn, and the pieces with those that are too large for its document. */
 export class TurnValues {
   readonly pieces: Buffer[] = [];
   private shared: { at: number; texts: Buffer[]; bytes: number } | null = null;
 
-  /** @param name of the pieces: no other write has it, but for the same one again. */
+  /** @param name of the pieces, unique per write, but equal when the write is repeated. */
   constructor(readonly name: string) {}
 
-  /** How the document has the value, where it has room for so many bytes. */
+  /** The stored form of the value, if the document has space for `maxBytes` of it. */
   async add(value: Json, room: number): Promise<string> {
     if (isLongerThan(value, LARGE)) return this.apart(value);
     const text = JSON.stringify(value);
@@ -66,19 +66,19 @@ export class TurnValues {
     return this.placed({ piece, count: this.pieces.length - piece, offset: 0, bytes });
   }
 
-  /** Once every value is there: makes the shared piece whole. */
+  /** Call after the last value: completes the shared piece. */
   close(): void {
     if (this.shared !== null) this.pieces[this.shared.at] = Buffer.concat(this.shared.texts);
     this.shared = null;
   }
 
   private placed({ piece, count, offset, bytes }: Omit<Place, 'name'>): string {
-    // No JSON begins like that.
+    // No JSON starts with `@`.
     return `@${[this.name, piece, count, offset, bytes].join(':')}`;
   }
 }
 
-/** Where a value lies; null where the document has it itself. */
+/** Where a value is stored; null if the document contains it. */
 export function placeOf(stored: string): Place | null {
   if (!stored.startsWith('@')) return null;
   const [name, ...numbers] = stored.slice(1).split(':') as [string, ...string[]];

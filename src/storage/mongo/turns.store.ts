@@ -39,13 +39,13 @@ import { TurnTexts } from './turn-texts.js';
 import { TurnValues } from './turn-values.js';
 import { eq } from './values.js';
 
-/** An outbox that may have so many bytes is emptied before more comes into it. */
+/** An outbox that may have so many bytes is emptied before more is added. */
 const OUTBOX_BYTES = 1024 * 1024;
-/** Events of one write that have more lie apart, like large values. */
+/** Larger events of one write are stored apart, like large values. */
 const EVENT_BYTES = 1024 * 1024;
-/** What an entry of an outbox has beside its draft. */
+/** Overhead of an outbox entry beside its draft, bytes. */
 const ENTRY_BYTES = 64;
-/** How often a save empties it: once, but for what goes wrong. */
+/** Maximum number of drains per save; one suffices unless something fails. */
 const DRAINS = 5;
 
 const RESULTS = { 'calls.callId': 1, 'calls.result': 1, 'calls.details': 1 } as const;
@@ -99,14 +99,14 @@ export class MongoTurnStore extends TurnStore {
     });
     if (!isNew) {
       const standing = (await this.find(turn))!;
-      // callIds are ours and new: where they are the same it is this very turn, whose first answer was lost.
+      // callIds are new for each turn: equal ones mean that this insert succeeded before, and its response was lost.
       if (standing.calls[0]!.callId !== firstCallId) {
         await this.texts.discard(values);
         return standing;
       }
     }
     if (events.length > 0) this.projector.wake(workspaceId);
-    // Whoever was removed meanwhile may have been so after their open turns were looked for.
+    // A member may have been removed after their open turns were searched.
     if (isNew) await this.members.require(turn);
     return turn;
   }
@@ -142,7 +142,7 @@ export class MongoTurnStore extends TurnStore {
         return true;
       }
       const current = await this.documentOf(turn, { ...TURN_STATE, version: 1, texts: 1 });
-      // The first try may have come to be, and only its answer been lost.
+      // The first attempt may have succeeded, with its response lost.
       const isMine = current?.texts.includes(values.name) ?? false;
       if (current?.version !== before.version) {
         if (!isMine) await this.texts.discard(values);
@@ -154,7 +154,7 @@ export class MongoTurnStore extends TurnStore {
     }
   }
 
-  /** The last thing before a write, whose texts are stored already. */
+  /** Checks membership right before a write, whose texts are already stored. */
   private async requireMember(who: Membership, values: TurnValues): Promise<void> {
     try {
       await this.members.require(who);
@@ -254,7 +254,7 @@ export class MongoTurnStore extends TurnStore {
     return this.open.lastUseOf(workspaceId, sessionId);
   }
 
-  /** Where a save of the version that is there does not fit: fails for good, or empties the outbox. */
+  /** Called if a save of the current version does not fit: throws if it never can, otherwise drains the outbox. */
   private async makeRoom(
     before: Turn,
     turn: Turn,
@@ -291,12 +291,12 @@ export class MongoTurnStore extends TurnStore {
   }
 }
 
-/** The name of the values' pieces, if there are any. */
+/** The name of the values' pieces; none if there are no pieces. */
 function namesOf({ name, pieces }: TurnValues): string[] {
   return pieces.length === 0 ? [] : [name];
 }
 
-/** The events as entries of an outbox have them: themselves, or where they are many, the place where they lie. */
+/** The stored form of events in outbox entries: themselves, or if they are large, their location. */
 async function draftsOf(events: readonly AuditDraft[], values: TurnValues): Promise<string[]> {
   const drafts = events.map(textOfDraft);
   if (bytesIn(drafts) <= EVENT_BYTES) return drafts;

@@ -7,14 +7,14 @@ import { MongoDatabase } from './database.js';
 import { type UsageDocument, USAGE } from './usage-collections.js';
 import { eq } from './values.js';
 
-/** How long counts wait for others of their workspace. */
+/** How long counts wait to be merged with others of their workspace, ms. */
 const FLUSH_MS = 50;
 
-/** Counts after the write, many at once. A count that a crash or a fault loses is set right by `patchbay-admin check --repair`. */
+/** Counts usage after writes, merged. `patchbay-admin check --repair` corrects counts lost by a crash or a fault. */
 @Injectable()
 export class UsageCounter extends UsageCounts implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Storage');
-  /** By workspace and user. */
+  /** By workspace, then user. */
   private waiting = new Map<string, Map<string, Usage>>();
   private flushing: Promise<void> = Promise.resolve();
   private flushTimer: NodeJS.Timeout | undefined;
@@ -30,7 +30,7 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
     return this.flush();
   }
 
-  /** Resolves at once. */
+  /** Resolves at once; the count is written later. */
   async count(workspaceId: string, userId: string, more: Partial<Usage>): Promise<void> {
     const ofWorkspace = this.waiting.get(workspaceId) ?? new Map<string, Usage>();
     this.waiting.set(workspaceId, ofWorkspace);
@@ -38,7 +38,7 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
     this.flushTimer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Resolves once everything that was counted before is written, or is lost. */
+  /** Resolves when every earlier count is written, or lost. */
   flush(): Promise<void> {
     clearTimeout(this.flushTimer);
     this.flushTimer = undefined;
@@ -64,7 +64,7 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
     }
   }
 
-  /** Not tried again where it fails in passing: it may have been done. */
+  /** Not retried after a transient fault: it may have succeeded, and is not idempotent. */
   private async add(workspaceId: string, userId: string, more: Usage): Promise<void> {
     const _id = eq(workspaceId);
     for (;;) {

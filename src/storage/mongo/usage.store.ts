@@ -52,7 +52,7 @@ export class MongoUsageStore extends UsageStore {
       .reduce((sum, { members }) => sumOf(sum, members[0]!), sumOf({ bytes: left }, {}));
   }
 
-  /** Bytes that former members left in the workspaces that a user made. */
+  /** Bytes that former members left in the workspaces that a user created. */
   private async bytesLeftTo(makerId: string): Promise<number> {
     const made = await this.database.attempt(() =>
       this.workspaces.find({ createdBy: eq(makerId) }, { members: 1 }).lean(),
@@ -68,7 +68,7 @@ export class MongoUsageStore extends UsageStore {
       .reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Those that the user made or is a member of now. */
+  /** Workspaces that the user created or is a member of. */
   private async workspacesOf(userId: string): Promise<Set<string>> {
     const found = await Promise.all(
       [{ createdBy: eq(userId) }, { 'members.userId': eq(userId) }].map((filter) =>

@@ -6,7 +6,7 @@ import { MongoDatabase } from './database.js';
 import { type EntryDocument, ENTRIES, type VersionDocument, VERSIONS } from './file-collections.js';
 import { checked, eq, keyOf } from './values.js';
 
-/** So many stay in the file's document before they go to their collection. */
+/** Number of versions that stay in the file's document before they move to their collection. */
 const FRESH = 32;
 
 interface Fresh {
@@ -19,9 +19,9 @@ export function versionId(workspaceId: string, fileId: string, number: number): 
 }
 
 /**
- * Versions of files. A new one is written with its file, in the same document; once some have come together they are copied
- * to their collection, then taken out of the document. So every read asks the document first: what it does not see there
- * any more is in the collection.
+ * Versions of files. A new one is written in its file's document; several at a time are copied to their collection,
+ * then removed from the document. Every read checks the document first: versions no longer there are in the
+ * collection.
  */
 @Injectable()
 export class Versions {
@@ -31,7 +31,7 @@ export class Versions {
     @InjectModel(VERSIONS) private readonly versions: Model<VersionDocument>,
   ) {}
 
-  /** Up to `limit` versions, newest first, older than the number given. */
+  /** Up to `limit` versions, newest first, older than the given number. */
   async newest(
     workspaceId: string,
     fileId: string,
@@ -65,7 +65,7 @@ export class Versions {
     return together([...kept, ...settled])[0] ?? null;
   }
 
-  /** The first version of a file that was an upload for the file patch, with its file. */
+  /** The first version uploaded for the file patch, with its file. */
   async firstOfPatch(
     workspaceId: string,
     filePatchId: string,
@@ -87,7 +87,7 @@ export class Versions {
     return found.sort((one, other) => one.version.number - other.version.number)[0] ?? null;
   }
 
-  /** After a write to a file that now holds so many fresh versions. A failure leaves it to the next write. */
+  /** Call after a write to a file with this many fresh versions. After a failure the next write tries again. */
   async settleSome(workspaceId: string, fileId: string, count: number): Promise<void> {
     if (count < FRESH) return;
     const fresh = await this.freshOf(workspaceId, fileId);
@@ -131,7 +131,7 @@ function toVersion({
   return version;
 }
 
-/** Each once, the oldest first. */
+/** Deduplicates by number, oldest first. */
 function together(versions: readonly FileVersion[]): FileVersion[] {
   const byNumber = new Map(versions.map((version) => [version.number, version]));
   return [...byNumber.values()].sort((one, other) => one.number - other.number);

@@ -35,7 +35,7 @@ export class MongoWorkspaceStore extends WorkspaceStore {
   async save(workspace: WorkspaceRecord, expectedVersion: number, removal?: Removal): Promise<boolean> {
     const { id, name, approvals, members } = checked(workspace);
     const version = expectedVersion + 1;
-    // Added, not put in the place of an earlier one: that would have to be read, and may be settled meanwhile.
+    // Appended, since replacing an earlier one would need a read, and that one may be settled meanwhile.
     const update = {
       $set: { name, approvals, members, version },
       ...(removal && { $push: { removals: removalOf(checked(removal)) } }),
@@ -117,7 +117,7 @@ export class MongoWorkspaceStore extends WorkspaceStore {
     );
   }
 
-  /** Along the index that is named: a planner may take the other one, and sort. */
+  /** Uses the named index: a planner may choose the other one, and sort. */
   private async page(
     userId: string,
     filter: Filter,
