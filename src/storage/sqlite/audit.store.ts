@@ -19,15 +19,15 @@ import { keysOfCall } from './call-rows.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-/** Events that one step looks at: everything else on this thread waits meanwhile. */
+/** Events that one step examines: it blocks this thread. */
 const STEP_EVENTS = 4_000;
-/** And all steps of one search. */
+/** Same for all steps of one search. */
 const MOST_EVENTS = 40_000;
 
-/** How an order compares sequence numbers. */
+/** Comparison operators for sequence numbers, by order. */
 const WAYS = { asc: { beyond: '>', upTo: '<=' }, desc: { beyond: '<', upTo: '>=' } } as const;
 
-/** What is looked for; `turnId` null: in no turn. */
+/** The search; `turnId` null: events without a turn. */
 type Search = Omit<AuditFilter, 'turnId'> & { turnId?: string | null };
 
 @Injectable()
@@ -61,7 +61,7 @@ export class SqliteAuditStore extends AuditStore {
     };
     const full = (): AuditFind => found(events.slice(0, limit), filter, events[limit - 1]!.seq);
     if (fitsAll(filter)) {
-      // Nothing is looked at in vain, so it needs no steps.
+      // Every examined event matches, so one step suffices.
       await yieldIfBusy();
       look(afterSeq, order === 'asc' ? Number.MAX_SAFE_INTEGER : 0);
       return events.length > limit ? full() : found(events, filter, null);
@@ -80,7 +80,7 @@ export class SqliteAuditStore extends AuditStore {
     return found(events, filter, isOver() ? null : after);
   }
 
-  /** One statement, however many they are. */
+  /** One statement for any number of workspaces. */
   async grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]> {
     const known = [...seqs].flatMap(([workspaceId, seq]) => {
       const workspace = this.workspaces.find(workspaceId);
@@ -92,7 +92,7 @@ export class SqliteAuditStore extends AuditStore {
     return grown.map(([workspace]) => this.workspaces.idOf(workspace));
   }
 
-  /** The events of a call are among those of its turn, so they need no index of their own: it would cost every event. */
+  /** Finds a call's events among those of its turn, so that no index of calls costs every event. */
   private withTurnOfCall(workspace: number, filter: AuditFilter): Search {
     if (filter.callId === undefined || filter.turnId !== undefined) return filter;
     const sql = 'SELECT turn_id FROM turns WHERE id = ? AND workspace = ?';
@@ -103,10 +103,10 @@ export class SqliteAuditStore extends AuditStore {
     return { ...filter, turnId: null };
   }
 
-  /** The last event of those that the next step looks at; null where they are all that is left. */
+  /** The last event that the next step examines; null for the rest of the trail. */
   private endOfStep(workspace: number, filter: Search, after: number, order: AuditOrder): number | null {
     const index = indexOf(filter);
-    // The trail as a whole has no gaps.
+    // The sequence numbers of the whole trail have no gaps.
     if (index === null) return order === 'asc' ? after + STEP_EVENTS : Math.max(0, after - STEP_EVENTS);
     const sql = `SELECT seq FROM audit_events ${index.name}
       WHERE workspace = ? AND seq ${WAYS[order].beyond} ? AND ${index.of}
@@ -128,13 +128,13 @@ export class SqliteAuditStore extends AuditStore {
   }
 }
 
-/** Whether all that is looked at fits: the whole trail, or one turn or session. */
+/** Whether every examined event matches: the whole trail, or one turn or session. */
 function fitsAll(filter: Search): boolean {
   const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
   return asked.length === 0 || (asked.length === 1 && ['turnId', 'sessionId'].includes(asked[0]![0]));
 }
 
-/** Where one turn, session or call alone is asked for; null for anything else, which goes along the trail. */
+/** The index for a single turn, session or call; null to scan the trail. */
 function indexOf({ turnId, sessionId, callId }: Search): { name: string; of: string; key: string } | null {
   if (turnId === null) return { name: OF_CALL, of: 'turn_id IS NULL AND call_id = ?', key: callId! };
   if (turnId !== undefined) return { name: OF_TURN, of: 'turn_id = ?', key: turnId };
@@ -173,7 +173,7 @@ function conditions(filter: Search): { where: string; values: SqlValue[] } {
   return { where, values };
 }
 
-/** Events that may name the path: its own column is compared, the JSON of the other fields only looked through. */
+/** Matches events that may name the path: compares its own column, and searches the JSON of the other fields. */
 function pathCondition(filter: Search): { clause: string; operands: SqlValue[] } {
   const needles = needlesOf(filter);
   const clauses: string[] = [];
@@ -197,7 +197,7 @@ function asksForPath({ path, below }: Search): boolean {
   return path !== undefined || below !== undefined;
 }
 
-/** Of what the conditions let through what fits. */
+/** The matching events among those that passed the conditions. */
 function found(events: readonly AuditEvent[], filter: Search, nextAfter: number | null): AuditFind {
   const fitting = asksForPath(filter) ? events.filter((event) => mayNamePath(event, filter)) : events;
   return { events: [...fitting], nextAfter };

@@ -15,7 +15,7 @@ import { copyDatabase, foldLog, inspectDatabase, removeDatabase } from './copy-d
 import { DATABASE_FILE, DataLock, LOCK_FILE } from './data-lock.js';
 import { asReader } from './readers.js';
 
-/** The embedded database's: a backup is a database of its own, in one file. */
+/** Backups of the embedded database: each is a database in one file. */
 export class SqliteBackups extends Backups {
   backup(dataDir: string, file: string, force: boolean): BackupContents {
     const source = join(resolve(dataDir), DATABASE_FILE);
@@ -66,7 +66,7 @@ export class SqliteBackups extends Backups {
   }
 }
 
-/** Throws for a name in the data directory that a server, or SQLite, may use for itself. */
+/** Throws for a name in the data directory that a server, or SQLite, may use itself. */
 export function refuseOwnName(dataDir: string, file: string): void {
   const target = resolve(file);
   if (!existsSync(dirname(target)) || !existsSync(dataDir)) return;
@@ -75,7 +75,7 @@ export function refuseOwnName(dataDir: string, file: string): void {
     throw new BackupError(`${target} is a name of the data directory's own; choose another`);
 }
 
-/** Works on a file beside the target, which is gone afterwards. */
+/** Works on a file beside the target, which is removed afterwards. */
 function inPartial<T>(target: string, work: (partial: string) => T): T {
   const partial = partialOf(target);
   try {
@@ -85,7 +85,7 @@ function inPartial<T>(target: string, work: (partial: string) => T): T {
   }
 }
 
-/** A second name for what is about to be replaced, its log folded in where that can be read. */
+/** Links what is about to be replaced under a second name, after folding in its log if possible. */
 function keepAside(target: string): string {
   foldLog(target);
   const aside = `${target}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
@@ -99,7 +99,7 @@ function keepAside(target: string): string {
   return aside;
 }
 
-/** What root has made belongs to whom the directory does, or the server could not open it. */
+/** Gives files created by root to the owner of the directory, or the server could not open them. */
 export function giveTo(directory: string, ...files: string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(directory);

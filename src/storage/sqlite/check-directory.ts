@@ -8,7 +8,7 @@ import { SqliteTransferSource } from './transfer-source.js';
 import { copyOfBackup, snapshotOf, withData } from './snapshots.js';
 import { setUsage } from './usage-rows.js';
 
-/** The database of a data directory, whether a server runs there or not. BackupError where there is none. */
+/** Checks the database of a data directory, even while a server runs. BackupError if there is none. */
 export function checkDirectory<T>(
   dataDir: string,
   findings: Findings,
@@ -17,9 +17,7 @@ export function checkDirectory<T>(
   return snapshotOf(dataDir, (...copy) => looked(copy, findings, work));
 }
 
-/**
- * The same, with a repair for the data itself. DataDirectoryInUseError while a server runs there.
- */
+/** Same as `checkDirectory`, but on the data itself, with a repair. DataDirectoryInUseError while a server runs. */
 export async function repairDirectory<T>(
   dataDir: string,
   findings: Findings,
@@ -39,7 +37,7 @@ export async function repairDirectory<T>(
   );
 }
 
-/** The same of a backup. */
+/** Same as `checkDirectory` for a backup. */
 export function checkBackup<T>(
   file: string,
   findings: Findings,
@@ -59,7 +57,7 @@ function looked<T>(
 
 type Part = [type: string, name: string, sql: string];
 
-/** Holds rows against the tables that they name, and tables and indexes against those of a new database. */
+/** Checks the foreign keys of rows, and compares tables and indexes with those of a new database. */
 function checkStructure(database: SqliteDatabase, scratch: string, findings: Findings): void {
   for (const [table, row, parent] of database.all<[string, number | null, string, number]>(
     'PRAGMA foreign_key_check',

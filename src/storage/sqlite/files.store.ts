@@ -25,10 +25,10 @@ import type { SqlValue } from './values.js';
 import { hasVersion, insertVersion, versionsOf } from './version-rows.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-/** What became of a write; one that comes again was made before. */
+/** The outcome of a write; a retry that succeeded before is `made before`. */
 type Outcome = 'made' | 'made before' | 'refused';
 
-/** Where a guard does not hold, the write may be one that comes again: only then is it looked for. */
+/** Called if a condition failed: the write may be a retry, so only then is its event searched. */
 function refusedUnless(madeBefore: boolean): Outcome {
   return madeBefore ? 'made before' : 'refused';
 }
@@ -237,7 +237,7 @@ export class SqliteFileStore extends FileStore {
     if (files !== 0 || versions !== 0) count(this.database, workspaceId, holder, { files, versions });
   }
 
-  /** Runs a write and, where it was made by this, appends its events. */
+  /** Runs a write and, if it changed something, appends its events. */
   private async change(
     workspaceId: string,
     events: readonly AuditDraft[],
@@ -282,7 +282,7 @@ export class SqliteFileStore extends FileStore {
     );
   }
 
-  /** What a read finds in the workspace; `none` where there is no such workspace. */
+  /** Reads from the workspace; returns `none` if it does not exist. */
   private within<T>(workspaceId: string, none: T, read: (workspace: number) => T): T {
     const workspace = this.workspaces.find(workspaceId);
     return workspace === null ? none : read(workspace);

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { StorageHealth } from '../ports/storage-health.js';
 import { SqliteDatabase } from './database.js';
 
-/** With less than this a disk counts as full: a write that is small enough may still find a place in the log. */
+/** Below this a disk counts as full, bytes: a small write might still fit into the log. */
 const LEAST_FREE_BYTES = 1024 * 1024;
 
 @Injectable()
@@ -15,10 +15,10 @@ export class SqliteHealth extends StorageHealth {
   async check(): Promise<void> {
     const { directory } = this.database;
     const { bavail, bsize, blocks } = await statfs(directory);
-    // Some file systems do not say how large they are.
+    // Some file systems do not report their size.
     if (blocks > 0 && bavail * bsize < LEAST_FREE_BYTES)
       throw new Error(`The disk of ${directory} is full: ${bavail * bsize} bytes are free`);
-    // A number that nobody reads: what counts is that it gets to the disk.
+    // Nobody reads this number; only reaching the disk counts.
     await this.database.write(() => this.database.run('PRAGMA user_version = 1'));
   }
 }

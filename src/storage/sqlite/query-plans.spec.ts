@@ -21,13 +21,13 @@ import { SqliteWorkspaceStore } from './workspaces.store.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-/** What costs the more the longer the server has run: a whole table, or all that a workspace has in it. */
+/** Plans whose cost grows with the server's age: scans of a whole table, or of all rows of a workspace. */
 const THROUGH_ALL = /^SCAN (?!json_each)|USING PRIMARY KEY \(workspace=\?\)/;
 
-describe('The reads of the embedded store', () => {
+describe('the queries of the embedded store', () => {
   let directory: string;
   let database: SqliteDatabase;
-  /** Only asked how it would go about a statement. */
+  /** Only explains statements. */
   const schema = new Libsql(':memory:');
 
   beforeAll(async () => {
@@ -46,13 +46,13 @@ describe('The reads of the embedded store', () => {
     await rm(directory, { recursive: true });
   });
 
-  /** How SQLite goes about each statement that runs meanwhile. */
+  /** The plans of all statements that `read` runs. */
   async function plansOf(read: () => Promise<unknown>): Promise<string[]> {
     const statements: [string, readonly SqlValue[]][] = [];
     const spies = (['get', 'all'] as const).map((name) => {
       const original = database[name].bind(database);
       return jest.spyOn(database, name).mockImplementation((sql, values = []) => {
-        // The one row at the end of an index is found at once, whatever the plan calls it.
+        // The last row of an index is found at once, whatever the plan calls it.
         if (!sql.endsWith('LIMIT 1')) statements.push([sql, values]);
         return original(sql, values) as never;
       });
@@ -142,7 +142,7 @@ describe('The reads of the embedded store', () => {
     'what clients of a user told': () => clients().statusesOf('w', 'u', 9),
   };
 
-  it.each(Object.keys(reads))('take the way of an index: %s', async (name) => {
+  it.each(Object.keys(reads))('use an index: %s', async (name) => {
     const plans = await plansOf(reads[name]!);
     expect(plans).not.toEqual([]);
     expect(plans.filter((plan) => THROUGH_ALL.test(plan))).toEqual([]);

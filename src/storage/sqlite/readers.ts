@@ -1,18 +1,18 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Beginning of the name of a file that says: I want to read. */
+/** Prefix of a file whose existence asks for permission to read. */
 const WISH = 'patchbay.reader-';
-/** So often the holder looks who wants to read. */
+/** How often the holder looks for readers, ms. */
 const LOOK_MS = 500;
-/** Who has asked for so long, in ms, was killed before it could say that it is done. */
+/** An older request, ms, is from a reader that was killed. */
 const STALE_MS = 6 * 3_600_000;
-/** A wish from the future is one from before a clock was set back: nobody who made it is there. */
+/** A request this far in the future predates a clock correction: its reader is gone. */
 const AHEAD_MS = 60_000;
 
 /**
- * Reads a data directory beside the process that holds it: that one is asked to let others in, and does so within a second,
- * the moment of which is the reader's to wait for.
+ * Reads a data directory that another process holds. The holder grants access within a second; the reader retries
+ * until then.
  */
 export function asReader<T>(directory: string, read: () => T): T {
   const wish = join(directory, `${WISH}${process.pid}`);
@@ -28,7 +28,7 @@ export function asReader<T>(directory: string, read: () => T): T {
 export class ReaderWatch {
   private readonly timer: NodeJS.Timeout;
 
-  /** @param look is called twice a second with what there is to know. */
+  /** @param look is called twice a second. */
   constructor(directory: string, look: (isWanted: boolean) => void) {
     this.timer = setInterval(() => look(isWanted(directory)), LOOK_MS).unref();
   }
@@ -48,7 +48,7 @@ function isWanted(directory: string): boolean {
   });
 }
 
-/** What can't be listed wants nothing; the next write says what is wrong with it. */
+/** An unlistable directory has no readers; the next write reports the error. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -12,7 +12,7 @@ import { WorkspaceKeys } from './workspace-keys.js';
 
 const PAGE = 50;
 
-/** The statements of a table that need no condition; `fields` are in the order of the columns that they select. */
+/** The unconditional statements of a table; `fields` are in the order of the selected columns. */
 interface Statements {
   fields: readonly string[];
   select: string;
@@ -20,7 +20,7 @@ interface Statements {
   insert: string;
 }
 
-/** Each declaration is a table, in the order of its key. */
+/** Stores each declaration in its own table, ordered by its key. */
 @Injectable()
 export class SqliteRecordStore extends RecordStore {
   private readonly statements = new Map<Table, Statements>();

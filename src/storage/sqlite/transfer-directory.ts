@@ -10,7 +10,7 @@ import { snapshotOf } from './snapshots.js';
 import { SqliteTransferSource } from './transfer-source.js';
 import { SqliteTransferTarget } from './transfer-target.js';
 
-/** Lets one state of a data directory be read, whether a server runs there or not. */
+/** Reads one state of a data directory, even while a server runs. */
 export function fromDirectory<T>(
   dataDir: string,
   work: (source: SqliteTransferSource, schemaVersion: number) => Promise<T>,
@@ -19,8 +19,8 @@ export function fromDirectory<T>(
 }
 
 /**
- * Lets a data directory be filled that has no data. What the work writes lies in a folder of its own, where no server looks,
- * and is the directory's data once the work is done. Where that fails nothing is left; what a killed import has left is removed.
+ * Fills a data directory that has no data. The work writes into a separate folder that no server opens; it becomes
+ * the data once the work is done. On failure nothing remains; remains of killed imports are removed.
  */
 export async function intoDirectory<T>(
   dataDir: string,

@@ -5,7 +5,7 @@ import type { SqliteDatabase } from './database.js';
 import { discard, smallColumn, stage, take } from './large-texts.js';
 import type { ResultRow } from './result-rows.js';
 
-/** What a write answered, and whether it refers to what was staged for it. */
+/** The result of a write, and whether it refers to its staged texts. */
 interface Written<T> {
   value: T;
   isKept: boolean;
@@ -13,11 +13,11 @@ interface Written<T> {
 
 type Write<T> = (columns: string[], resultRows: ResultRow[]) => Promise<Written<T>>;
 
-/** Makes columns of what a turn's write brings, before its transaction, which nothing can interrupt. */
+/** Stages the large values of a turn's write before its transaction, which nothing can interrupt. */
 export class TurnStaging {
   constructor(private readonly database: SqliteDatabase) {}
 
-  /** Does the write with the columns; what was staged for one that does not keep it is removed. */
+  /** Runs the write with the columns; removes staged texts that it does not keep. */
   async with<T>(values: readonly Json[], results: readonly CallResult[], write: Write<T>): Promise<T> {
     const made: string[] = [];
     let isKept = false;
@@ -33,7 +33,7 @@ export class TurnStaging {
       isKept = written.isKept;
       return written.value;
     } finally {
-      // What can't be removed now is when the database is opened.
+      // The next opening of the database removes what cannot be removed now.
       if (!isKept && made.length > 0) await discard(this.database, made).catch(() => undefined);
     }
   }
@@ -59,7 +59,7 @@ export class TurnStaging {
   }
 }
 
-/** All of this is referred to now, inside the job that does so. */
+/** Marks all of these as referenced, in the referencing job. */
 export function takeAll(
   database: SqliteDatabase,
   columns: readonly string[],

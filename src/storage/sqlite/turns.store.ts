@@ -54,7 +54,8 @@ export class SqliteTurnStore extends TurnStore {
     return this.staging.with(callArguments, results, (columns, resultRows) =>
       this.database.write(() => {
         const known = this.read(workspace, turn);
-        // callIds are ours and new: where they are the same it is this very turn, whose first answer was lost.
+        // callIds are new for each turn: equal ones mean that this insert succeeded before, and its response was
+        // lost.
         if (known !== null) {
           const isThis = known.calls[0]!.callId === turn.calls[0]!.callId;
           return { value: isThis ? turn : known, isKept: false };
@@ -288,7 +289,7 @@ export class SqliteTurnStore extends TurnStore {
     return workspace === null ? null : rows.turnRowKey(this.database, workspace, ref);
   }
 
-  /** Whether this state of the turn is stored already, by a save whose answer was lost. */
+  /** Whether a save whose response was lost has already stored this state of the turn. */
   private isStored(workspace: number, turn: Turn): boolean {
     const current = this.read(workspace, turn);
     if (current?.version !== turn.version || rows.stateOf(current) !== rows.stateOf(turn)) return false;

@@ -9,7 +9,7 @@ const OF_USER = `SELECT coalesce(sum(u.bytes), 0), coalesce(sum(u.files), 0), co
   FROM member_usage u CROSS JOIN workspaces w ON w.workspace_id = u.workspace_id
   WHERE u.user_id = ? AND (w.created_by = u.user_id
     OR EXISTS (SELECT 1 FROM members m WHERE m.workspace = w.id AND m.user_id = u.user_id))`;
-/** Bytes that former members left in the workspaces that a user made. */
+/** Bytes that former members left in the workspaces that a user created. */
 const LEFT_TO_MAKER = `SELECT coalesce(sum(u.bytes), 0)
   FROM workspaces w CROSS JOIN member_usage u ON u.workspace_id = w.workspace_id AND u.bytes > 0
   WHERE w.created_by = ? AND u.user_id <> w.created_by

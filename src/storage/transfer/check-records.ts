@@ -11,16 +11,16 @@ import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Findings } from './findings.js';
 import { isSame, nothingIn, toldOf, type UsageDifference, UsageTally } from './usage-tally.js';
 
-/** Bytes that nothing refers to are kept for a day, and removed by a sweep after that; twice as long is too long. */
+/** A sweep removes unreferenced bytes after a day; twice that is a fault. */
 const LOOSE_MS = 2 * 24 * 60 * 60_000;
 
-/** A backend that counts after its writes has done so after that long. */
+/** A backend that counts after its writes has done so after this time, ms. */
 const COUNTED_MS = 1000;
 
-/** Sets the usage of a workspace to what it holds; false where it was counted meanwhile. */
+/** Sets the usage of a workspace to what it holds; false if it was counted meanwhile. */
 export type RepairUsage = (difference: UsageDifference) => Promise<boolean>;
 
-/** What is referred to and was not seen yet, with one that refers to it. */
+/** References without a known target yet, with an example of each. */
 class Wanted {
   private readonly by = new Map<string, string>();
 
@@ -38,9 +38,9 @@ class Wanted {
 }
 
 /**
- * Reads all that a store holds, and holds it against each other: trails without gaps, bytes by their hashes, nothing that
- * refers to what is not there. Gives how many records there are of each kind. What refers to something is read before that,
- * so that what a server writes meanwhile is not taken for missing. Keeps a name for each blob, session and batch in memory.
+ * Reads everything in a store and checks its consistency: trails without gaps, bytes against hashes, no dangling
+ * references. Returns the number of records per kind. Referencing records are read before their targets, so that
+ * concurrent writes are not reported as missing. Keeps a name per blob, session and batch in memory.
  */
 export async function checkRecords(
   source: RecordSource,
@@ -57,7 +57,7 @@ export async function checkRecords(
     readEach(declaration.name, inPages(source.records.all(declaration)), look);
   const [users, sessions, batches, blobs] = [new Wanted(), new Wanted(), new Wanted(), new Wanted()];
 
-  // First: what is written meanwhile makes a count newer than what is read here, and is then left alone.
+  // First, so that a concurrent write makes its count newer than what is read here; such a count is skipped.
   await each('usage', (usage) => tally.usage(usage));
   await each('events', trail(findings));
   await each('turns', ({ workspaceId, sessionId, turnId, calls }) => {
@@ -109,7 +109,7 @@ export async function checkRecords(
 type Look<Item> = (record: Item) => void | Promise<void>;
 type Reader = <Item>(kind: Kind, pages: AsyncIterable<Item[]>, look: Look<Item>) => Promise<void>;
 
-/** Reads all records of a kind, and notes in `counts` how many there are. */
+/** Reads all records of a kind, and counts them in `counts`. */
 function readerOf(findings: Findings, counts: Map<Kind, number>): Reader {
   return async (kind, pages, look) => {
     let count = 0;
@@ -125,7 +125,7 @@ function readerOf(findings: Findings, counts: Map<Kind, number>): Reader {
   };
 }
 
-/** Tells of what is counted wrong, or repairs it. What a server was about to count is not. */
+/** Reports or repairs wrong counts, except those that a server was about to update. */
 async function checkUsage(
   source: RecordSource,
   differences: readonly UsageDifference[],
@@ -145,7 +145,7 @@ async function checkUsage(
   }
 }
 
-/** Looks at events in the order of workspaces and their numbers, which begin with 1. */
+/** Checks events by workspace and sequence number, from 1. */
 function trail(findings: Findings): (event: Records['events']) => void {
   let [current, next] = ['', 1];
   return ({ workspaceId, seq }) => {

@@ -6,15 +6,15 @@ import type { RecordSource } from './store.js';
 import type { Kind } from './records.js';
 import { checkBackup, checkDirectory, repairDirectory } from '../sqlite/check-directory.js';
 
-/** What a check has found, and how much it has looked at. */
+/** The findings of a check, and how much it has checked. */
 export interface Checked {
   counts: Map<Kind, number>;
   findings: Findings;
 }
 
 /**
- * Looks at a data directory, whether a server runs there or not; BackupError where there is none.
- * @param isRepair counts usage again where it is wrong; then no server may run
+ * Checks a data directory, even while a server runs; BackupError if there is none.
+ * @param isRepair corrects wrong usage counts; then no server may run
  */
 export function ofDirectory(dataDir: string, isRepair = false): Promise<Checked> {
   return checked((findings, look) =>
@@ -22,14 +22,14 @@ export function ofDirectory(dataDir: string, isRepair = false): Promise<Checked>
   );
 }
 
-/** Looks at a backup. */
+/** Checks a backup. */
 export function ofBackup(file: string): Promise<Checked> {
   return checked((findings, look) => checkBackup(file, findings, look));
 }
 
 /**
- * Looks at a database, whether servers run on it or not. TransferError, or a fault of the database's without its password.
- * @param isRepair counts usage again where it is wrong
+ * Checks a database, whether servers run on it or not. TransferError, or a database error without its password.
+ * @param isRepair corrects wrong usage counts
  */
 export function ofDatabase(uri: string, isRepair = false): Promise<Checked> {
   return naming(uri, () =>

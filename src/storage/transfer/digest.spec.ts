@@ -6,17 +6,17 @@ const of = (...lines: string[]) => {
   return digest.stated;
 };
 
-describe('the digest of a kind', () => {
-  it('does not depend on the order of its lines', () => {
+describe('Digest', () => {
+  it('does not depend on the order of lines', () => {
     expect(isSameDigest(of('a', 'b'), of('b', 'a'))).toBe(true);
   });
 
-  it('differs where a line is missing, doubled or altered', () => {
+  it('differs if a line is missing, duplicated or changed', () => {
     for (const changed of [of('a'), of('a', 'a'), of('a', 'b', 'b'), of('a', 'c')])
       expect(isSameDigest(changed, of('a', 'b'))).toBe(false);
   });
 
-  it('is 64 digits of hex, and zero for no lines', () => {
+  it('is 64 hex digits, and zero without lines', () => {
     expect(of().sha256).toBe('0'.repeat(64));
     expect(of('a').sha256).toMatch(/^[0-9a-f]{64}$/);
   });

@@ -5,10 +5,10 @@ import { addAbortSignal, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { partialOf, place, realFolder, sync } from '../partial-file.js';
 
-/** In the place of a file: stdout, or stdin. */
+/** Stands for stdout or stdin. */
 export const STANDARD = '-';
 
-/** Makes a new file, for its owner alone, which has its name once it is whole. */
+/** Writes a new file, with access for its owner only, which gets its name once it is complete. */
 export async function writeExport(
   file: string,
   lines: AsyncIterable<string>,

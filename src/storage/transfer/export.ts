@@ -5,10 +5,10 @@ import { type Kind, KINDS } from './records.js';
 import type { Tell } from './progress.js';
 import type { RecordSource } from './store.js';
 
-/** How many records there are of each kind. */
+/** Number of records by kind. */
 export type Counts = Map<Kind, number>;
 
-/** The lines of an export of all that a store holds. Notes in `counts` how many records they are. */
+/** The lines of an export of a whole store. Counts the records in `counts`. */
 export async function* exportLines(
   source: RecordSource,
   from: { store: string; schemaVersion: number },

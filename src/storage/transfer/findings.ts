@@ -1,4 +1,4 @@
-/** What a check can find: what is said of it, and what mends it. A fault does not go away by itself. */
+/** The kinds of findings: message and remedy. A fault does not disappear by itself. */
 const KINDS = {
   structure: { isFault: true, what: 'The database is damaged', mend: 'Restore a backup.' },
   declared: {
@@ -31,14 +31,14 @@ const KINDS = {
 
 export type FindingKind = keyof typeof KINDS;
 
-/** So many of a kind are named; the others are counted. */
+/** Examples per kind; further findings are only counted. */
 const EXAMPLES = 3;
 
-/** What a check has found so far: bounded, however much that is. */
+/** The findings of a check, bounded in size. */
 export class Findings {
   private readonly found = new Map<FindingKind, { count: number; examples: string[] }>();
 
-  /** @param example names one, for whoever is to look at it. */
+  /** @param example names one finding. */
   add(kind: FindingKind, example: string): void {
     const { count, examples } = this.found.get(kind) ?? { count: 0, examples: [] };
     const kept = examples.length < EXAMPLES ? [...examples, example] : examples;
@@ -53,7 +53,7 @@ export class Findings {
     return [...this.found.keys()].some((kind) => KINDS[kind].isFault);
   }
 
-  /** A paragraph for each kind; "" where nothing was found. */
+  /** A paragraph per kind; "" without findings. */
   toString(): string {
     return [...this.found]
       .map(([kind, { count, examples }]) => {

@@ -11,15 +11,15 @@ import { type RecordTarget, writeAll } from './store.js';
 
 type Line = RecordLine | BytesLine | Trailer;
 
-/** So many records, or bytes of their lines, are written at once. */
+/** Records, or bytes of their lines, per write. */
 const [BATCH_RECORDS, BATCH_BYTES] = [500, 1024 * 1024];
 
 const ORDER = Object.keys(KINDS);
 const DAMAGED = 'the export is damaged';
 
 /**
- * Fills an empty store with an export, holds what was read against its trailer, then reads all records back from the store
- * and holds them against it, too. TransferError where anything differs; the store is of no use then.
+ * Fills an empty store with an export and checks it against its trailer, then reads all records back and compares
+ * them. TransferError on any difference; the store must be discarded then.
  */
 export async function importLines(
   stream: AsyncIterable<Buffer>,
@@ -38,7 +38,7 @@ class Import {
   private kind = ORDER[0]!;
   private batch: object[] = [];
   private batchBytes = 0;
-  /** A blob whose bytes are on their way. */
+  /** The blob whose bytes are being read. */
   private blob: { record: WholeBlob; chunks: Buffer[]; size: number } | null = null;
 
   constructor(

@@ -2,7 +2,7 @@ import { type Kind, KINDS } from './records.js';
 
 const EVERY_MS = 100;
 
-/** Told how many records of a kind are done so far. */
+/** Receives the number of records of a kind that are done. */
 export type Tell = (
   step: 'exported' | 'imported' | 'verified',
   kind: Kind,
@@ -10,7 +10,7 @@ export type Tell = (
   isAll?: boolean,
 ) => void;
 
-/** A line for each kind that is done; at a terminal it counts up meanwhile, drawn over itself. */
+/** Prints a line per finished kind; at a terminal it counts up in place meanwhile. */
 export function progressOn(out: NodeJS.WriteStream): Tell {
   let drawnAt = 0;
   return (step, kind, done, isAll = false) => {

@@ -14,15 +14,15 @@ import type { RecordSource, RecordTarget } from './store.js';
 export { STANDARD };
 export { KINDS } from './records.js';
 
-/** Where the data is: in a data directory, or in a database where `uri` is not null. */
+/** Where the data is: in a data directory, or in a database if `uri` is not null. */
 export interface Place {
   dataDir: string;
   uri: string | null;
 }
 
 /**
- * Writes all data into a new file, or to stdout where `file` is `-`. A data directory may be in use; on a database nobody may
- * write meanwhile. Nothing is left where that fails.
+ * Exports all data into a new file, or to stdout if `file` is `-`. A data directory may be in use; a database must
+ * not be written meanwhile. On failure nothing remains.
  */
 export async function exportTo(
   { dataDir, uri }: Place,
@@ -44,7 +44,7 @@ export async function exportTo(
   return naming(uri, () => fromDatabase(uri, from('mongodb')));
 }
 
-/** Fills an empty store with an export, from a file or stdin, and verifies it. Nothing is left where that fails. */
+/** Fills an empty store with an export, from a file or stdin, and verifies it. On failure nothing remains. */
 export async function importFrom(
   { dataDir, uri }: Place,
   file: string,
@@ -66,7 +66,7 @@ export async function importFrom(
   return naming(uri, () => intoDatabase(uri, into));
 }
 
-/** Progress is told of every record: there the work ends where somebody stops it. */
+/** Progress is reported for every record, so an abort stops the work there. */
 function untilAborted(tell: Tell, signal: AbortSignal): Tell {
   return (...progress) => {
     signal.throwIfAborted();

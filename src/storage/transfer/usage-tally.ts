@@ -2,14 +2,14 @@ import type { ActiveFilesRecord, SessionRecord } from '../records/sessions.js';
 import { isNoUsage, type WholeUsage, NO_USAGE, type Records } from './records.js';
 import type { Usage } from '../ports/usage.store.js';
 
-/** Where what is counted of a workspace is not what it holds. */
+/** A workspace whose counted usage differs from what it holds. */
 export interface UsageDifference {
   workspaceId: string;
   counted: WholeUsage;
   held: WholeUsage;
 }
 
-/** Counts what workspaces hold, as `UsageStore` has it, beside what is stored as counted. Keeps a row for each member. */
+/** Sums up what workspaces hold, by the rules of `UsageStore`, beside the stored counts. Keeps a row per member. */
 export class UsageTally {
   private readonly counted = new Map<string, WholeUsage>();
   private readonly held = new Map<string, Map<string, Usage>>();
@@ -68,7 +68,7 @@ export function nothingIn(workspaceId: string): WholeUsage {
   return { workspaceId, ...NO_USAGE, members: [] };
 }
 
-/** Whether two records of a workspace say the same. */
+/** Whether two records have the same counts. */
 export function isSame(one: WholeUsage, other: WholeUsage): boolean {
   return textOf(one) === textOf(other);
 }
