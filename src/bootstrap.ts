@@ -15,7 +15,7 @@ import { Config } from './config/config.js';
 import { RelayIoAdapter } from './relay/relay-io.adapter.js';
 
 const API_PREFIX = 'api/v1';
-const OUTSIDE_THE_PREFIX = ['health/live', 'health/ready'];
+const UNPREFIXED_ROUTES = ['health/live', 'health/ready'];
 
 /** Creates the whole server, ready for `listen()` or `init()`. The configuration defaults to the environment's. */
 export async function createApp(parts: Partial<AppParts> = {}): Promise<NestFastifyApplication> {
@@ -47,7 +47,7 @@ export async function setUp(app: NestFastifyApplication, config: Config): Promis
   limitTokenless(fastify, app.get(RateLimits));
   refuseOutside(fastify, config.basePath);
   app.useWebSocketAdapter(new RelayIoAdapter(app, config));
-  app.setGlobalPrefix(API_PREFIX, { exclude: OUTSIDE_THE_PREFIX });
+  app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED_ROUTES });
   allowOrigins(app, config);
 }
 

@@ -20,7 +20,7 @@ export class RequestInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     if (context.getType() !== 'http') return next.handle();
     const { access = {} } = context.switchToHttp().getRequest<AccessedRequest>();
-    const release = await this.bodies.take(context);
+    const release = await this.bodies.receive(context);
     try {
       await this.access.require(access);
       // Many requests of one user start in that user's time slices, whatever their handlers do synchronously.
@@ -35,9 +35,9 @@ export class RequestInterceptor implements NestInterceptor {
     // An error may reveal as much as a response.
     return handled.pipe(
       materialize(),
-      concatMap(async (told) => {
-        if (told.kind !== 'C') await this.access.require(access);
-        return told;
+      concatMap(async (result) => {
+        if (result.kind !== 'C') await this.access.require(access);
+        return result;
       }),
       dematerialize(),
     );

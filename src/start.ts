@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { printable } from './common/printable.js';
 import { createApp } from './bootstrap.js';
 import { Lifecycle } from './common/lifecycle.js';
-import { Config, strangeVariables } from './config/config.js';
+import { Config, unknownVariables } from './config/config.js';
 import { serveApiDocs } from './ops/api-docs.js';
 
 /** Starts the server; resolves when it listens. */
@@ -14,7 +14,7 @@ async function start(): Promise<void> {
   stopOnSignal(app, config);
   await app.listen(config.port, config.host);
   const logger = new Logger('Patchbay');
-  for (const name of strangeVariables())
+  for (const name of unknownVariables())
     logger.warn(`${name} is not a variable of the server; is it misspelled?`);
   logger.log(`Listening on ${await app.getUrl()}${config.basePath}`);
 }

@@ -57,7 +57,7 @@ export class TurnAnswers {
   async textFor(userId: string, turn: Turn, sending: ResponseHandle): Promise<TurnAnswerText> {
     const viewer = await this.viewers.of({ workspaceId: turn.workspaceId, userId }, turn.userId);
     if (viewer === 'user') return this.textOf(turn, sending);
-    this.answersInFlight.take({ ...turn, userId }, argumentChars(turn), sending);
+    this.answersInFlight.reserve({ ...turn, userId }, argumentChars(turn), sending);
     const callArguments =
       seesArguments(viewer) && hasOpenCalls(turn) ? await this.store.argumentsOf(turn) : [];
     return textOf(answerFor(viewer, turn, callArguments.map(asStored)));
@@ -65,7 +65,7 @@ export class TurnAnswers {
 
   private take(turn: Turn, sending: ResponseHandle): void {
     const results = Math.max(0, this.config.maxTurnResultBytes - turn.resultBudget);
-    this.answersInFlight.take(turn, results + argumentChars(turn), sending);
+    this.answersInFlight.reserve(turn, results + argumentChars(turn), sending);
   }
 
   /** @param read what an answer has of a value of the store. */

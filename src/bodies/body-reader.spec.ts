@@ -24,9 +24,9 @@ describe('bodies without a token', () => {
     }) as unknown as AccessedRequest;
 
   it('count for the address that a trusted proxy names, so that one client does not block the others', () => {
-    expect(reader.open(from('198.51.100.1')).take(MIB)).toBeNull();
-    expect(reader.open(from('198.51.100.1')).take(MIB)?.code).toBe('RATE_LIMITED');
-    expect(reader.open(from('198.51.100.2')).take(MIB / 2)).toBeNull();
+    expect(reader.open(from('198.51.100.1')).reserve(MIB)).toBeNull();
+    expect(reader.open(from('198.51.100.1')).reserve(MIB)?.code).toBe('RATE_LIMITED');
+    expect(reader.open(from('198.51.100.2')).reserve(MIB / 2)).toBeNull();
   });
 });
 

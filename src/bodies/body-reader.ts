@@ -41,9 +41,7 @@ export class BodyReader {
     return this.bytes(request, this.config.maxFileBytes, reception);
   }
 
-  /**
-   * Parses a JSON body; undefined if it is empty. A large one is scanned on a worker when it is its sender's turn.
-   */
+  /** Parses a JSON body; undefined if it is empty. A large one is scanned on a worker when it is its sender's turn. */
   async json(request: AccessedRequest, reception: Reception): Promise<unknown> {
     const { maxBodyBytes } = this.config;
     const limit = request.access?.user ? maxBodyBytes : Math.min(maxBodyBytes, ANONYMOUS_BODY_BYTES);

@@ -39,14 +39,14 @@ export function readBody(
   const announced = Number(request.headers['content-length'] ?? 0);
   // Reserves the announced size at once: of bodies that arrive together the first ones fit whole, instead of all in
   // part.
-  const refusal = announced > limit ? tooLarge(limit) : reception.take(announced);
+  const refusal = announced > limit ? tooLarge(limit) : reception.reserve(announced);
   if (refusal) {
     drop(request, owner);
     return Promise.reject(refusal);
   }
   return new Promise((resolve, reject) => {
     // Untouched pages cost no memory, and the body is never held twice.
-    const whole = announced > 0 ? Buffer.allocUnsafeSlow(announced) : null;
+    const buffer = announced > 0 ? Buffer.allocUnsafeSlow(announced) : null;
     const chunks: Buffer[] = [];
     let size = 0;
     const pace = new Pace(idleMs);
@@ -63,13 +63,13 @@ export function readBody(
       size += chunk.length;
       pace.moved(size);
       if (size > limit) return refuse(tooLarge(limit));
-      const refusal = size > announced ? reception.take(chunk.length) : null;
+      const refusal = size > announced ? reception.reserve(chunk.length) : null;
       if (refusal) return refuse(refusal);
-      if (whole) chunk.copy(whole, size - chunk.length);
+      if (buffer) chunk.copy(buffer, size - chunk.length);
       else chunks.push(chunk);
-      if (size > UNPACED_BYTES) goOnLater(request, owner);
+      if (size > UNPACED_BYTES) resumeLater(request, owner);
     };
-    const onEnd = (): void => settle(() => resolve(whole ?? Buffer.concat(chunks, size)));
+    const onEnd = (): void => settle(() => resolve(buffer ?? Buffer.concat(chunks, size)));
     const onClose = (): void => settle(() => reject(malformed('ended before it was complete')));
     const watch = setInterval(() => pace.isStalled() && refuse(new StalledBody(idleMs)), idleMs / 4);
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
@@ -78,12 +78,12 @@ export function readBody(
 
 /** Reads and discards the rest of a body. */
 function drop(request: IncomingMessage, owner: string): void {
-  request.on('error', () => {}).on('data', () => goOnLater(request, owner));
+  request.on('error', () => {}).on('data', () => resumeLater(request, owner));
   request.resume();
 }
 
 /** Hundreds of simultaneous bodies each get one chunk in turn: the kernel has megabytes of each buffered. */
-function goOnLater(request: IncomingMessage, owner: string): void {
+function resumeLater(request: IncomingMessage, owner: string): void {
   request.pause();
   void yieldIfBusy(owner).then(() => request.resume());
 }

@@ -30,12 +30,12 @@ export class Receiving {
 
 /** The reservation of one body. */
 export class Reception {
-  private place: Reservation | null = null;
+  private slot: Reservation | null = null;
 
   constructor(private readonly bytes: ByteReservation) {}
 
   /** Reserves more bytes; returns RATE_LIMITED if they do not fit now. */
-  take(bytes: number): DomainError | null {
+  reserve(bytes: number): DomainError | null {
     const excess = this.bytes.resize(this.bytes.bytes + bytes);
     if (excess === null) return null;
     const message =
@@ -46,13 +46,13 @@ export class Reception {
   }
 
   /** Also holds a slot in a queue until release. */
-  hold(place: Reservation): void {
-    this.place = place;
+  hold(slot: Reservation): void {
+    this.slot = slot;
   }
 
   /** Releases everything; idempotent. */
   release(): void {
-    this.place?.release();
+    this.slot?.release();
     this.bytes.release();
   }
 }

@@ -30,10 +30,10 @@ export class RequestBodies {
    * Reads the body into `request.body` for pipes and handlers. Returns the function that releases its bytes, to be
    * called when the request is handled.
    */
-  async take(context: ExecutionContext): Promise<() => void> {
+  async receive(context: ExecutionContext): Promise<() => void> {
     const http = context.switchToHttp();
     const request = http.getRequest<AccessedRequest>();
-    if (request.method === 'GET' || request.method === 'HEAD') return nothing;
+    if (request.method === 'GET' || request.method === 'HEAD') return noop;
     const raw = this.reflector.get<boolean | undefined>(RAW_BODY, context.getHandler()) ?? false;
     const reception = this.reader.open(request);
     const release = (): void => {
@@ -62,4 +62,4 @@ export class RequestBodies {
   }
 }
 
-function nothing(): void {}
+function noop(): void {}

@@ -12,15 +12,15 @@ const CONTROLS = /[\u0000-\u001f]/g;
  * either end; `/` is the root. Invalid paths have a form too, since a tool call may name them.
  */
 export function auditPath(given: string): string {
-  const bare = bareOf(given);
-  return isStreamSafe(bare) ? foldCase(bare) : bare.toLowerCase();
+  const printable = toPrintable(given);
+  return isStreamSafe(printable) ? foldCase(printable) : printable.toLowerCase();
 }
 
 /** The path fields of an event: `displayPath` is the original spelling, if it differs from the canonical form. */
 export function pathFields(given: Json | undefined): { path: string | null; displayPath?: string } {
   if (typeof given !== 'string') return { path: null };
   const path = auditPath(given);
-  const displayPath = bareOf(given);
+  const displayPath = toPrintable(given);
   return displayPath === path ? { path } : { path, displayPath };
 }
 
@@ -28,10 +28,10 @@ export function pathFields(given: Json | undefined): { path: string | null; disp
 export function pathsFields(given: readonly Json[]): { paths: string[]; morePaths?: number } {
   const paths: string[] = [];
   let chars = 0;
-  for (const one of given) {
+  for (const item of given) {
     if (paths.length === MAX_PATHS || chars > MAX_PATHS_CHARS) break;
-    if (typeof one !== 'string') continue;
-    paths.push(auditPath(one));
+    if (typeof item !== 'string') continue;
+    paths.push(auditPath(item));
     chars += paths.at(-1)!.length;
   }
   const more = given.length - paths.length;
@@ -39,7 +39,7 @@ export function pathsFields(given: readonly Json[]): { paths: string[]; morePath
 }
 
 /** Makes a path bounded and printable, so that an event can hold it. */
-function bareOf(given: string): string {
+function toPrintable(given: string): string {
   const text = cutText(given, MAX_PATH_CHARS).replace(CONTROLS, '\uFFFD');
   const parts = text.split(/[\\/]/).filter((part) => part !== '' && part !== '.');
   return parts.length === 0 && text !== '' ? '/' : parts.join('/');

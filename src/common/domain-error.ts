@@ -62,8 +62,8 @@ export function fieldError(field: string, fault: string, details?: Json): Domain
  * @param isCut there are more faults than these
  */
 export function throwIfAny(fields: FieldFaults, isCut = false): void {
-  const [first, ...others] = Object.entries(fields);
+  const [first, ...rest] = Object.entries(fields);
   if (!first) return;
-  const more = others.length > 0 ? ` (and ${isCut ? 'more than ' : ''}${others.length} more)` : '';
+  const more = rest.length > 0 ? ` (and ${isCut ? 'more than ' : ''}${rest.length} more)` : '';
   throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}${more}`, { fields });
 }

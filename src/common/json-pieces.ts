@@ -8,8 +8,8 @@ interface Form {
   beforeEnd: string;
 }
 
-const PLAIN: Form = { keysOf: keptKeys, beforeEnd: '' };
-const CANONICAL: Form = { keysOf: (holder) => keptKeys(holder).sort(), beforeEnd: ',' };
+const PLAIN: Form = { keysOf: definedKeys, beforeEnd: '' };
+const CANONICAL: Form = { keysOf: (holder) => definedKeys(holder).sort(), beforeEnd: ',' };
 
 /** An array or object that is being written; `keys` is null for an array. */
 interface Open {
@@ -30,8 +30,8 @@ export function canonicalPieces(value: unknown): Generator<string, void, void> {
 }
 
 /** Whether a JSON value has more than about this many characters; stops counting there. */
-export function isLongerThan(value: unknown, most: number): boolean {
-  let left = most;
+export function isLongerThan(value: unknown, limit: number): boolean {
+  let left = limit;
   const waiting: unknown[] = [value];
   while (left >= 0 && waiting.length > 0) {
     const next = waiting.pop();
@@ -82,7 +82,7 @@ function opened(value: object, form: Form): Open {
   return { holder, keys, length: keys.length, at: 0 };
 }
 
-function keptKeys(holder: object): string[] {
+function definedKeys(holder: object): string[] {
   return Object.keys(holder).filter((key) => (holder as Record<string, unknown>)[key] !== undefined);
 }
 

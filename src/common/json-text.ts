@@ -3,7 +3,7 @@ import { type Json, strictJson } from '@patchbay/protocol';
 import { yieldIfBusy } from './yield-if-busy.js';
 
 /** Collects the texts that `jsonBuffer` meets; null while another serializer runs. */
-let found: { mark: string; texts: JsonText[] } | null = null;
+let collected: { placeholder: string; texts: JsonText[] } | null = null;
 
 /** A large JSON value as its UTF-8 text: passed on without being parsed and serialized again. */
 export class JsonText {
@@ -22,9 +22,9 @@ export class JsonText {
 
   /** For JSON.stringify: the placeholder in `jsonBuffer`, and the value anywhere else. */
   toJSON(): Json {
-    if (found === null) return JSON.parse(Buffer.concat(this.parts).toString('utf8')) as Json;
-    found.texts.push(this);
-    return found.mark;
+    if (collected === null) return JSON.parse(Buffer.concat(this.parts).toString('utf8')) as Json;
+    collected.texts.push(this);
+    return collected.placeholder;
   }
 }
 
@@ -37,15 +37,15 @@ export async function valueOf(json: Json | JsonText): Promise<Json> {
 export function jsonBuffer(value: object): Buffer {
   const texts: JsonText[] = [];
   // Unpredictable, so nothing else in the value can equal it.
-  const mark = randomUUID();
-  found = { mark, texts };
-  let written: string;
+  const placeholder = randomUUID();
+  collected = { placeholder, texts };
+  let text: string;
   try {
-    written = strictJson(value);
+    text = strictJson(value);
   } finally {
-    found = null;
+    collected = null;
   }
-  if (texts.length === 0) return Buffer.from(written);
-  const around = written.split(`"${mark}"`).map((part) => Buffer.from(part));
+  if (texts.length === 0) return Buffer.from(text);
+  const around = text.split(`"${placeholder}"`).map((part) => Buffer.from(part));
   return Buffer.concat(around.flatMap((part, at) => [...(texts[at - 1]?.parts ?? []), part]));
 }

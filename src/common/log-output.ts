@@ -61,17 +61,17 @@ export class LogOutput implements DestinationStream {
   }
 
   /** @param reported number of dropped lines that the chunk reports */
-  private put(chunk: { rest: Buffer; lines: number }, told: number): void {
+  private put(chunk: { rest: Buffer; lines: number }, reported: number): void {
     this.isWriting = true;
     write(this.fd, chunk.rest, (error, written) => {
       this.isWriting = false;
-      if (error?.code === 'EAGAIN') return void setTimeout(() => this.put(chunk, told), RETRY_MS).unref();
+      if (error?.code === 'EAGAIN') return void setTimeout(() => this.put(chunk, reported), RETRY_MS).unref();
       if (error) this.drop(chunk.lines, error.code ?? error.message);
       else {
         chunk.rest = chunk.rest.subarray(written);
         this.isTorn = chunk.rest.length > 0;
-        if (this.isTorn) return this.put(chunk, told);
-        this.dropped -= told;
+        if (this.isTorn) return this.put(chunk, reported);
+        this.dropped -= reported;
       }
       this.chunk = null;
       this.next();

@@ -35,11 +35,11 @@ export class LoggingModule implements NestModule {
   ) {}
 
   configure(consumer: MiddlewareConsumer): void {
-    const outsideThePrefix = this.application.getGlobalPrefixOptions().exclude ?? [];
+    const unprefixed = this.application.getGlobalPrefixOptions().exclude ?? [];
     consumer.apply(this.log.middleware).forRoutes(
       // Without a leading slash: Nest prepends the prefix, and the prefix alone matches too.
       { path: '{/*splat}', method: RequestMethod.ALL },
-      ...outsideThePrefix.map(({ path, requestMethod }) => ({ path, method: requestMethod })),
+      ...unprefixed.map(({ path, requestMethod }) => ({ path, method: requestMethod })),
     );
   }
 }
@@ -113,9 +113,9 @@ export class ServerLogger implements LoggerService {
     const context = parameters.at(-1) as string | undefined;
     const [text] = parameters.slice(0, -1);
     const hasStack = typeof message === 'string' && typeof text === 'string' && STACK.test(text);
-    const said = hasStack ? Object.assign(new Error(message), { stack: text }) : message;
-    if (typeof said === 'object' && said !== null)
-      this.server.write(level, context, typeof text === 'string' && !hasStack ? [said, text] : [said]);
-    else this.server.write(level, context, [String(said)]);
+    const logged = hasStack ? Object.assign(new Error(message), { stack: text }) : message;
+    if (typeof logged === 'object' && logged !== null)
+      this.server.write(level, context, typeof text === 'string' && !hasStack ? [logged, text] : [logged]);
+    else this.server.write(level, context, [String(logged)]);
   }
 }

@@ -180,17 +180,17 @@ describe('parseRequest', () => {
   });
 
   it('does not inspect the items of an overlong list, or all of an overlong text', () => {
-    const looked = new Set<number>();
+    const inspected = new Set<number>();
     const names = Array.from({ length: 100_000 });
     for (let index = 0; index < names.length; index += 1) {
-      Object.defineProperty(names, index, { get: () => looked.add(index) && 7 });
+      Object.defineProperty(names, index, { get: () => inspected.add(index) && 7 });
     }
     const emoji = '\u{1f600}\ufe0f'.repeat(1_000_000);
     expect({ ...faultsOf(ListsDto, { names, note: emoji }) }).toEqual({
       names: 'must contain no more than 3 elements',
       note: 'must be shorter than or equal to 10 characters',
     });
-    expect(looked.size).toBe(4);
+    expect(inspected.size).toBe(4);
   });
 
   it('refuses a list that is too long as a whole', () => {
@@ -227,14 +227,14 @@ describe('parseRequest', () => {
     const toolCalls = Array.from({ length: 100 }, (_, at) => ({ name: at === 70 ? 7 : 'ls' }));
     let slices = 0;
     let isOver = false;
-    const beside = (async () => {
+    const concurrent = (async () => {
       for (; !isOver; slices += 1) await yieldIfBusy();
     })();
     await expect(parseRequestInSlices(TurnDto, { toolCalls })).rejects.toMatchObject({
       extras: { fields: { 'toolCalls[70].name': expect.any(String) as string } },
     });
     isOver = true;
-    await beside;
+    await concurrent;
     expect(slices).toBeGreaterThan(10);
   });
 });

@@ -63,8 +63,7 @@ describe('yieldIfBusy', () => {
       }
     });
     isOver = true;
-    // Ten milliseconds of work compete with equal time of the other owner; first in, first out would take 20,000
-    // steps.
+    // Ten milliseconds of work compete with equal time of the other owner; first in, first out would take 20,000 steps.
     expect(greedySteps).toBeLessThanOrEqual(10);
     await Promise.all(all);
   });
@@ -76,11 +75,11 @@ describe('yieldIfBusy', () => {
       work(3);
       order.push(name);
     };
-    const strangers = Array.from({ length: 20 }, (_, n) =>
+    const unauthenticated = Array.from({ length: 20 }, (_, n) =>
       asOwner(`address 10.0.0.${n}`, () => step('stranger')),
     );
     const users = Array.from({ length: 3 }, () => asOwner('user', () => step('user')));
-    await Promise.all([...strangers, ...users]);
+    await Promise.all([...unauthenticated, ...users]);
     expect(order.lastIndexOf('user')).toBeLessThanOrEqual(7);
   });
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Config, ConfigError, describeVariables, serverPlace, strangeVariables } from './config.js';
+import { Config, ConfigError, describeVariables, serverPlace, unknownVariables } from './config.js';
 
 const SECRET = 's'.repeat(32);
 
@@ -200,7 +200,7 @@ describe('the configuration', () => {
       `${name} is not a variable of the server; did you mean ${meant}?`,
     ]);
     expect(() => serverPlace({ [name]: 'closed' })).toThrow(meant);
-    expect(strangeVariables({ [name]: 'closed' })).toEqual([]);
+    expect(unknownVariables({ [name]: 'closed' })).toEqual([]);
   });
 
   it('starts with variables of the client and of Compose, and reports variables that resemble none', () => {
@@ -216,10 +216,10 @@ describe('the configuration', () => {
       'MAX_FILE_BYTES',
     ];
     const env = Object.fromEntries(others.map((name) => [`PATCHBAY_${name}`, '9000000']));
-    expect([faultsOf(env), strangeVariables(env)]).toEqual([[], []]);
-    const strange = { PATCHBAY_SOMETHING_ELSE: 'x', PATCHBAY_TOKENS: 'x', PATCHBAY_URI: 'x', PATH: 'x' };
-    expect(faultsOf(strange)).toEqual([]);
-    expect(strangeVariables(strange)).toEqual(['PATCHBAY_SOMETHING_ELSE', 'PATCHBAY_TOKENS', 'PATCHBAY_URI']);
+    expect([faultsOf(env), unknownVariables(env)]).toEqual([[], []]);
+    const unknown = { PATCHBAY_SOMETHING_ELSE: 'x', PATCHBAY_TOKENS: 'x', PATCHBAY_URI: 'x', PATH: 'x' };
+    expect(faultsOf(unknown)).toEqual([]);
+    expect(unknownVariables(unknown)).toEqual(['PATCHBAY_SOMETHING_ELSE', 'PATCHBAY_TOKENS', 'PATCHBAY_URI']);
   });
 
   it('requires enough memory for the largest accepted body', () => {

@@ -3,7 +3,7 @@ import { connectionSettings } from './connection-settings.js';
 import { CONSTANTS } from './constants.js';
 import { EnvReader, type Environment, type VariableDoc } from './env-reader.js';
 import { quotaSettings } from './quota-settings.js';
-import { slipsIn, unauthenticatedIn } from './unknown-variables.js';
+import { typosIn, unknownWithPrefix } from './unknown-variables.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -210,10 +210,10 @@ function clockSettings(env: EnvReader) {
 function readSettings(env: EnvReader, production: boolean) {
   const server = serverSettings(env);
   // Servers that share a database need one secret: a generated one would reject the tokens of the others.
-  const shared = server.mongodbUri === null ? null : 'PATCHBAY_MONGODB_URI';
+  const secretRequiredWith = server.mongodbUri === null ? null : 'PATCHBAY_MONGODB_URI';
   const settings = {
     ...server,
-    ...accessSettings(env, production ? 'NODE_ENV=production' : shared),
+    ...accessSettings(env, production ? 'NODE_ENV=production' : secretRequiredWith),
     ...connectionSettings(env),
     ...limitSettings(env),
     ...quotaSettings(env),
@@ -243,7 +243,7 @@ export class Config extends SettingsHolder {
   static load(env: Environment = process.env): Config {
     const reader = new EnvReader(env);
     const settings = readSettings(reader, env.NODE_ENV === 'production');
-    reader.faults.push(...slipsIn(env, namesOfVariables()));
+    reader.faults.push(...typosIn(env, namesOfVariables()));
     if (reader.faults.length > 0) throw new ConfigError(reader.faults);
     return new Config(settings);
   }
@@ -269,7 +269,7 @@ export function serverPlace(
 ): Pick<Settings, 'port' | 'host' | 'basePath' | 'dataDir' | 'mongodbUri'> {
   const reader = new EnvReader(env);
   const settings = serverSettings(reader);
-  reader.faults.push(...slipsIn(env, namesOfVariables()));
+  reader.faults.push(...typosIn(env, namesOfVariables()));
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return settings;
 }
@@ -282,8 +282,8 @@ export function describeVariables(): VariableDoc[] {
 }
 
 /** Variables with the prefix that are unknown to the server and not similar to any of its own. */
-export function strangeVariables(env: Environment = process.env): string[] {
-  return unauthenticatedIn(env, namesOfVariables());
+export function unknownVariables(env: Environment = process.env): string[] {
+  return unknownWithPrefix(env, namesOfVariables());
 }
 
 function namesOfVariables(): string[] {

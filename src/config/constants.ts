@@ -5,8 +5,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /**
- * Bounds that no operator needs to change. They are fields of `Config` so that tests can lower them with
- * `Config.with`.
+ * Bounds that no operator needs to change. They are fields of `Config` so that tests can lower them with `Config.with`.
  */
 export const CONSTANTS = {
   /** How long a response may wait for its reader, ms; plus one second per 64 KiB. */
@@ -24,9 +23,7 @@ export const CONSTANTS = {
   maxDeliveryMs: 24 * HOUR,
   maxApprovalMs: 24 * HOUR,
   maxExecutionMs: HOUR,
-  /**
-   * Interval at which a node polls the store for commits of other nodes, ms; doubled after 30 s without open turns.
-   */
+  /** Interval at which a node polls the store for commits of other nodes, ms; doubled after 30 s without open turns. */
   lookMs: 250,
   maxPatchFiles: 10_000,
   /** Changes of one patch batch, over all of its files. */

@@ -2,7 +2,7 @@ import type { EnvReader } from './env-reader.js';
 
 const GIB = 1024 ** 3;
 /** More than any machine can store. */
-const MOST = 100_000 * GIB;
+const MAX_BYTES = 100_000 * GIB;
 
 /**
  * The quotas of a workspace, and of one user over all workspaces. A workspace's are higher, so that no member can use
@@ -10,14 +10,25 @@ const MOST = 100_000 * GIB;
  */
 export function quotaSettings(env: EnvReader) {
   env.section('Quotas');
-  const pair = (name: string, ofWorkspace: number, ofUser: number, what: string): [number, number] => {
+  const pair = (name: string, ofWorkspace: number, ofUser: number, noun: string): [number, number] => {
     const variables = { workspace: `PATCHBAY_MAX_${name}`, user: `PATCHBAY_MAX_USER_${name}` };
-    const meaning = `${what}, per workspace.`;
-    const all = env.integer(variables.workspace, { default: ofWorkspace, min: 2, max: MOST, meaning });
-    const mine = `${what}, per user over all workspaces. Must be below ${variables.workspace}.`;
-    const own = env.integer(variables.user, { default: ofUser, min: 1, max: MOST, meaning: mine });
-    if (own >= all) env.faults.push(`${variables.user} must be below ${variables.workspace}`);
-    return [all, own];
+    const meaning = `${noun}, per workspace.`;
+    const workspaceLimit = env.integer(variables.workspace, {
+      default: ofWorkspace,
+      min: 2,
+      max: MAX_BYTES,
+      meaning,
+    });
+    const userMeaning = `${noun}, per user over all workspaces. Must be below ${variables.workspace}.`;
+    const userLimit = env.integer(variables.user, {
+      default: ofUser,
+      min: 1,
+      max: MAX_BYTES,
+      meaning: userMeaning,
+    });
+    if (userLimit >= workspaceLimit)
+      env.faults.push(`${variables.user} must be below ${variables.workspace}`);
+    return [workspaceLimit, userLimit];
   };
   const bytes = 'Bytes of file contents, versions included';
   const [maxStoredBytes, maxUserStoredBytes] = pair('STORED_BYTES', 10 * GIB, 5 * GIB, bytes);

@@ -21,7 +21,7 @@ export interface Job<Input, Output> {
  * The load of a job that does more than one pass over its input. `work` is its equivalent in bytes of one pass; much
  * work goes to a worker even if its input is small.
  */
-export function weighed(bytes: number, work: number): { bytes: number } {
+export function weightedLoad(bytes: number, work: number): { bytes: number } {
   return { bytes: work > INLINE_BYTES ? Math.max(bytes, INLINE_BYTES + 1) : bytes };
 }
 

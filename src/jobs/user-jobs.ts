@@ -31,11 +31,11 @@ export class UserJobs {
    * @throws DomainError RATE_LIMITED if too much of the user's work is queued.
    */
   async run<T>(userId: string, work: () => Promise<T>, kind: JobKind = 'texts'): Promise<T> {
-    const place = await this.enter(userId, kind);
+    const slot = await this.enter(userId, kind);
     try {
       return await work();
     } finally {
-      place.release();
+      slot.release();
     }
   }
 
@@ -46,10 +46,10 @@ export class UserJobs {
 
   /** Resolves when it is the user's turn, with the slot to release. */
   async enter(userId: string, kind: JobKind): Promise<Reservation> {
-    const place = await this.queue.enter(`${kind} of ${userId}`);
+    const slot = await this.queue.enter(`${kind} of ${userId}`);
     // Otherwise short jobs would run one after the other within one turn of the event loop.
     await yieldIfBusy();
-    return place;
+    return slot;
   }
 }
 

@@ -50,7 +50,7 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
       runningOfKey: Math.max(1, workers - 1),
       waiting: maxWaitingJobs,
       waitingOfKey: maxUserWaitingJobs,
-      refuse: busy,
+      refuse: tooMuchWork,
     });
     // Much work with a small input counts as small, too.
     this.bytes = new Budget({ bytes: maxWorkBytes, smallBytes: INLINE_BYTES + 1 });
@@ -69,15 +69,15 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
     { bytes, transfer = [] }: Load,
   ): Promise<Output> {
     if (bytes <= job.inlineBytes) return job.run(input);
-    if (bytes > this.mostBytes) throw tooManyBytes(bytes, this.mostBytes);
-    const held = this.bytes.open(owner);
-    const excess = held.resize(bytes);
-    if (excess) throw busy(excess);
+    if (bytes > this.maxJobBytes) throw tooManyBytes(bytes, this.maxJobBytes);
+    const reservation = this.bytes.open(owner);
+    const excess = reservation.resize(bytes);
+    if (excess) throw tooMuchWork(excess);
     try {
       const work = () => this.onWorker({ job: job.name, input }, transfer);
       return (await this.queue.run(tenantOf(owner), work)) as Output;
     } finally {
-      held.release();
+      reservation.release();
     }
   }
 
@@ -92,7 +92,7 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
   }
 
   /** The size limit of a job, which runs alone if it is that large. */
-  private get mostBytes(): number {
+  private get maxJobBytes(): number {
     return Math.ceil(this.config.maxWorkBytes / 2);
   }
 
@@ -145,7 +145,7 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
   }
 }
 
-function busy(excess: Excess): DomainError {
+function tooMuchWork(excess: Excess): DomainError {
   const message =
     excess === 'owner'
       ? 'Too much of your work waits already; send less at once, or try again later'

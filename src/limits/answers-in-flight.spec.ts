@@ -18,7 +18,11 @@ describe('AnswersInFlight', () => {
   const answers = new AnswersInFlight(Config.with({ maxUserAnswerBytes: 100 }));
   const take = (user: string, bytes: number): Answer => {
     const answer = new Answer();
-    answers.take({ userId: user, sessionId: 's', turnId: 't' }, bytes, answer as unknown as ResponseHandle);
+    answers.reserve(
+      { userId: user, sessionId: 's', turnId: 't' },
+      bytes,
+      answer as unknown as ResponseHandle,
+    );
     return answer;
   };
 

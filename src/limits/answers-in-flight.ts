@@ -27,16 +27,16 @@ export class AnswersInFlight {
    * Counts the response of a turn until it is sent; RATE_LIMITED if the user's other responses use up the limit. A
    * single response always fits, and so does one without results or large arguments.
    */
-  take({ userId, sessionId, turnId }: AnsweredTurn, bytes: number, sending: ResponseHandle): void {
+  reserve({ userId, sessionId, turnId }: AnsweredTurn, bytes: number, response: ResponseHandle): void {
     if (bytes === 0) return;
-    const held = this.budget.open(userId);
-    if (held.resize(bytes) !== null) {
+    const reservation = this.budget.open(userId);
+    if (reservation.resize(bytes) !== null) {
       // Callers of a tool or a revert do not know the turn yet, and would repeat the operation.
       const message =
         'You have too many large unread answers; read those first. The turn was accepted, so do not post it again: ' +
         `GET turn ${turnId} of session ${sessionId} in a moment.`;
       throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
-    onResponseClosed(sending, () => held.release());
+    onResponseClosed(response, () => reservation.release());
   }
 }

@@ -2,11 +2,11 @@ import { isUnauthenticated, UNAUTHENTICATED } from '../common/http/client-addres
 import type { Reservation } from './reservation.js';
 
 /** An owner may hold this part of the unused budget: ten owners at their maximum leave a quarter of it. */
-const PART = 8;
+const DIVISOR = 8;
 
 /** The bytes that one owner may hold, given those that others hold. */
 export function fairShare(bytes: number, ofOthers: number): number {
-  return Math.max(0, bytes - ofOthers) / PART;
+  return Math.max(0, bytes - ofOthers) / DIVISOR;
 }
 
 /** Whose bytes prevent a reservation: the owner's own, or those of all others. */

@@ -5,11 +5,11 @@ const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(
 
 describe('FairQueue', () => {
   let begun: string[];
-  let places: Map<string, Reservation>;
+  let slots: Map<string, Reservation>;
   let refused: string[];
   beforeEach(() => {
     begun = [];
-    places = new Map();
+    slots = new Map();
     refused = [];
   });
   const queueOf = (limits: QueueLimits): FairQueue =>
@@ -18,15 +18,15 @@ describe('FairQueue', () => {
   function enter(queue: FairQueue, ...items: string[]): void {
     for (const item of items)
       queue.enter(item.slice(0, 1)).then(
-        (place) => {
+        (slot) => {
           begun.push(item);
-          places.set(item, place);
+          slots.set(item, slot);
         },
         ({ message }: Error) => refused.push(`${item}: ${message}`),
       );
   }
   async function end(item: string): Promise<void> {
-    places.get(item)!.release();
+    slots.get(item)!.release();
     await settled();
   }
 

@@ -14,14 +14,13 @@ export interface QueueLimits {
 }
 
 interface Waiter {
-  start: (place: Reservation) => void;
+  start: (slot: Reservation) => void;
   refuse: (error: Error) => void;
 }
 
 /**
- * Bounds running and waiting work. Keys take turns, and each key is first in, first out: a waiter waits for at most
- * one other of each key. If too many wait in total, the last of the longest queue is refused, so that a new key can
- * enter.
+ * Bounds running and waiting work. Keys take turns, and each key is first in, first out: a waiter waits for at most one
+ * other of each key. If too many wait in total, the last of the longest queue is refused, so that a new key can enter.
  */
 export class FairQueue {
   private readonly limits: Required<QueueLimits>;
@@ -37,11 +36,11 @@ export class FairQueue {
 
   /** Runs the work when it is its turn. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const place = await this.enter(key);
+    const slot = await this.enter(key);
     try {
       return await work();
     } finally {
-      place.release();
+      slot.release();
     }
   }
 
@@ -49,7 +48,7 @@ export class FairQueue {
   enter(key: string): Promise<Reservation> {
     return new Promise((start, refuse) => {
       if (this.mayRun(key)) return start(this.start(key));
-      this.makeRoom(key);
+      this.evict(key);
       this.waiting.push(key, { start, refuse });
     });
   }
@@ -65,7 +64,7 @@ export class FairQueue {
     return this.count < running && (this.running.get(key) ?? 0) < runningOfKey;
   }
 
-  private makeRoom(key: string): void {
+  private evict(key: string): void {
     const { waiting, waitingOfKey, refuse } = this.limits;
     const own = this.waiting.sizeOf(key);
     if (own >= waitingOfKey) throw refuse('owner');

@@ -9,7 +9,7 @@ interface Limit {
   /** The variable without PATCHBAY_MAX_ or PATCHBAY_MAX_USER_; null if the limit is fixed. */
   name: string | null;
   /** What is counted. */
-  what: string;
+  noun: string;
   /** The remedy, up to the variable's name if there is one. */
   help: string;
 }
@@ -24,10 +24,10 @@ export function limitsFrom(config: Config): Limits {
     name: string | null,
     ofWorkspace: number,
     ofUser: number,
-    what: string,
+    noun: string,
     help = 'An operator can raise',
   ): Limit => {
-    return { name, ofWorkspace, ofUser, what, help };
+    return { name, ofWorkspace, ofUser, noun, help };
   };
   return {
     bytes: limit('STORED_BYTES', maxStoredBytes, maxUserStoredBytes, 'stored bytes'),
@@ -48,20 +48,20 @@ export type Scope = 'workspace' | 'user';
 
 /** The refusal of a write beyond a limit: which limit, whose, and the remedy. */
 export function overLimit(
-  { name, ofWorkspace, ofUser, what, help }: Limit,
+  { name, ofWorkspace, ofUser, noun, help }: Limit,
   scope: Scope,
-  has: number,
+  used: number,
 ): DomainError {
-  const [whose, limit, prefix] =
+  const [subject, limit, prefix] =
     scope === 'user'
       ? ['You have', ofUser, 'PATCHBAY_MAX_USER_']
       : ['The workspace has', ofWorkspace, 'PATCHBAY_MAX_'];
-  const over = scope === 'user' ? ' in all workspaces' : '';
+  const where = scope === 'user' ? ' in all workspaces' : '';
   const variable = name === null ? null : prefix + name;
   return new DomainError(
     'TOO_LARGE',
-    `${whose} ${has} ${what}${over}, and this would exceed the limit of ${limit}. ` +
+    `${subject} ${used} ${noun}${where}, and this would exceed the limit of ${limit}. ` +
       `${help}${variable === null ? '' : ` ${variable}`}.`,
-    { details: { limit: variable ?? what, has, allowed: limit } },
+    { details: { limit: variable ?? noun, has: used, allowed: limit } },
   );
 }

@@ -20,14 +20,13 @@ export type Addition = Partial<Usage>;
 interface Writing {
   readonly adds: Addition;
   /** Resolves when the write has ended. */
-  readonly over: Promise<void>;
+  readonly ended: Promise<void>;
 }
 
 /**
- * Every write of a member goes through `write`, which checks membership and the quotas of workspace and user. Writes
- * in progress count, so that concurrent writes cannot exceed a limit together on this node. A write that fits only
- * without those waits for them and is checked again. Several nodes may each exceed a limit by their own writes in
- * progress.
+ * Every write of a member goes through `write`, which checks membership and the quotas of workspace and user. Writes in
+ * progress count, so that concurrent writes cannot exceed a limit together on this node. A write that fits only without
+ * those waits for them and is checked again. Several nodes may each exceed a limit by their own writes in progress.
  */
 @Injectable()
 export class Quotas {
@@ -44,22 +43,22 @@ export class Quotas {
   }
 
   /** Runs the write if its user is a member and its addition fits the quotas. Throws FORBIDDEN or TOO_LARGE. */
-  async write<T>(who: QuotaHolder, adds: Addition, write: () => Promise<T>): Promise<T> {
-    const { workspaceId, userId } = who;
-    let end!: () => void;
-    const over = new Promise<void>((resolve) => (end = resolve));
-    const own: Writing = { adds, over };
-    const [inWorkspace, ofUser] = [this.enter(workspaceId, own), this.enter(userId, own)];
+  async write<T>(holder: QuotaHolder, adds: Addition, write: () => Promise<T>): Promise<T> {
+    const { workspaceId, userId } = holder;
+    let resolveEnded!: () => void;
+    const ended = new Promise<void>((resolve) => (resolveEnded = resolve));
+    const writing: Writing = { adds, ended };
+    const [inWorkspace, ofUser] = [this.enter(workspaceId, writing), this.enter(userId, writing)];
     try {
-      await this.requireMember(who);
-      await this.requireRoom('user', userId, ofUser, adds);
-      await this.requireRoom('workspace', workspaceId, inWorkspace, adds);
-      who.signal?.throwIfAborted();
+      await this.requireMember(holder);
+      await this.requireQuota('user', userId, ofUser, adds);
+      await this.requireQuota('workspace', workspaceId, inWorkspace, adds);
+      holder.signal?.throwIfAborted();
       return await write();
     } finally {
-      this.leave(workspaceId, own);
-      this.leave(userId, own);
-      end();
+      this.leave(workspaceId, writing);
+      this.leave(userId, writing);
+      resolveEnded();
     }
   }
 
@@ -69,7 +68,7 @@ export class Quotas {
   }
 
   /** @param earlier writes in progress when this write arrived */
-  private async requireRoom(
+  private async requireQuota(
     scope: Scope,
     id: string,
     earlier: readonly Writing[],
@@ -79,23 +78,23 @@ export class Quotas {
     for (;;) {
       // Taken before the store is read: a write that ends in between counts twice and is checked again, but is never
       // missed.
-      const inHand = earlier.filter((one) => this.writing.get(id)!.has(one));
+      const pending = earlier.filter((one) => this.writing.get(id)!.has(one));
       const stored = await (scope === 'user' ? this.usage.ofUser(id) : this.usage.ofWorkspace(id));
-      const refusal = this.refusal(scope, inHand.map((one) => one.adds).reduce(sum, stored), adds);
+      const refusal = this.refusal(scope, pending.map((one) => one.adds).reduce(sum, stored), adds);
       if (refusal === null) return;
-      if (inHand.length === 0) throw refusal;
-      const alone = this.refusal(scope, stored, adds);
-      if (alone !== null) throw alone;
-      await Promise.all(inHand.map(({ over }) => over));
+      if (pending.length === 0) throw refusal;
+      const refusalAlone = this.refusal(scope, stored, adds);
+      if (refusalAlone !== null) throw refusalAlone;
+      await Promise.all(pending.map(({ ended }) => ended));
     }
   }
 
-  private refusal(scope: Scope, has: Usage, adds: Addition): DomainError | null {
+  private refusal(scope: Scope, usage: Usage, adds: Addition): DomainError | null {
     for (const kind of KINDS) {
       const added = adds[kind] ?? 0;
       const limit = this.limits[kind];
       const allowed = scope === 'user' ? limit.ofUser : limit.ofWorkspace;
-      if (added > 0 && has[kind] + added > allowed) return overLimit(limit, scope, has[kind]);
+      if (added > 0 && usage[kind] + added > allowed) return overLimit(limit, scope, usage[kind]);
     }
     return null;
   }

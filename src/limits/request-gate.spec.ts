@@ -70,9 +70,9 @@ describe('RequestGate', () => {
     await fastify.listen({ port: 0, host: '127.0.0.1' });
     const { port } = fastify.server.address() as AddressInfo;
     const agent = new Agent({ keepAlive: true });
-    let going = true;
+    let isRunning = true;
     const lanes = Array.from({ length: LANES }, async () => {
-      while (going) await ask(port, agent, 'much');
+      while (isRunning) await ask(port, agent, 'much');
     });
     while (answered < LANES * 4) await new Promise((resolve) => setTimeout(resolve, 10));
     const before = answered;
@@ -80,7 +80,7 @@ describe('RequestGate', () => {
     expect(await Promise.all(others)).toEqual(others.map(() => 'ok'));
     // One connection per round of all lanes would have been about 40 × 64.
     expect(answered - before).toBeLessThan((NEW * LANES) / 4);
-    going = false;
+    isRunning = false;
     await Promise.all(lanes);
     agent.destroy();
     await fastify.close();
@@ -126,14 +126,14 @@ describe('RequestGate', () => {
   it('has one lane per user, and one for all unauthenticated requests of an address', () => {
     const of = (address: string, headers: object): string =>
       senders(['10.0.0.1']).of({ socket: { remoteAddress: address }, headers } as IncomingMessage);
-    const strangers = [
+    const unauthenticated = [
       of('192.0.2.7', {}),
       of('192.0.2.7', { authorization: 'made up 1' }),
       of('192.0.2.7', { authorization: 'made up 2', cookie: 'a=1' }),
       of('10.0.0.1', { 'x-forwarded-for': '192.0.2.7' }),
     ];
-    expect(new Set(strangers).size).toBe(1);
-    expect(of('192.0.2.8', {})).not.toBe(strangers[0]);
+    expect(new Set(unauthenticated).size).toBe(1);
+    expect(of('192.0.2.8', {})).not.toBe(unauthenticated[0]);
     expect(of('2001:db8:1:2::1', {})).toBe(of('2001:db8:1:3::1', {}));
     expect(of('192.0.2.7', { authorization: 'user' })).toBe(of('192.0.2.8', { authorization: 'user' }));
   });

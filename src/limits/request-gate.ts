@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { type ClientAddresses, widestOf } from '../common/http/client-address.js';
+import { type ClientAddresses, widestNetworkOf } from '../common/http/client-address.js';
 import { loopTurn } from '../common/loop-turn.js';
 import { asOwner } from '../common/work-owner.js';
 import { RoundRobin } from './round-robin.js';
@@ -8,8 +8,8 @@ import { RoundRobin } from './round-robin.js';
 /** Above this duration of an event-loop turn, ms, the next turn begins fewer requests. */
 const LOOP_MS = 50;
 /** Fewest and most requests that are begun in one turn of the event loop. */
-const FEWEST = 8;
-const MOST = 64;
+const MIN_PER_TURN = 8;
+const MAX_PER_TURN = 64;
 /** Longest time that requests wait for new connections, ms. */
 const HOLD_MS = 25;
 
@@ -25,13 +25,13 @@ export class RequestGate {
   private heldSince: number | null = null;
   /** When requests were last begun while others waited behind them. */
   private lastTurnAt = Infinity;
-  private share = MOST;
+  private perTurn = MAX_PER_TURN;
   /** The event-loop turn in which a request was last begun directly. */
   private turnBegunIn = -1;
 
   constructor(
     private readonly now: () => number = () => performance.now(),
-    private readonly turnOfLoop: () => number = loopTurn,
+    private readonly currentTurn: () => number = loopTurn,
   ) {}
 
   /** A connection was accepted: more may be pending behind it. */
@@ -45,7 +45,7 @@ export class RequestGate {
    * loop.
    */
   enter(sender: string, begin: () => void): void {
-    const turn = this.turnOfLoop();
+    const turn = this.currentTurn();
     if (!this.scheduled && turn !== this.turnBegunIn) {
       this.turnBegunIn = turn;
       return begin();
@@ -68,9 +68,11 @@ export class RequestGate {
       if (this.lastTurnAt !== Infinity) this.lastTurnAt = now;
       return this.schedule();
     }
-    this.share =
-      now - this.lastTurnAt > LOOP_MS ? Math.max(FEWEST, this.share >> 1) : Math.min(MOST, this.share + 1);
-    for (let begun = 0; begun < this.share; begun += 1) this.waiting.shift()?.();
+    this.perTurn =
+      now - this.lastTurnAt > LOOP_MS
+        ? Math.max(MIN_PER_TURN, this.perTurn >> 1)
+        : Math.min(MAX_PER_TURN, this.perTurn + 1);
+    for (let begun = 0; begun < this.perTurn; begun += 1) this.waiting.shift()?.();
     this.lastTurnAt = this.waiting.size > 0 ? now : Infinity;
     if (this.waiting.size > 0) this.schedule();
   }
@@ -97,7 +99,7 @@ export class Senders {
   constructor(private readonly addresses: ClientAddresses) {}
 
   of(request: IncomingMessage): string {
-    return this.userOf(request.headers) ?? `address ${widestOf(this.addresses.of(request))}`;
+    return this.userOf(request.headers) ?? `address ${widestNetworkOf(this.addresses.of(request))}`;
   }
 }
 

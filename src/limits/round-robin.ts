@@ -21,8 +21,8 @@ export class RoundRobin<Item, Key = string> {
   }
 
   /** The first key in order that may run; undefined if there is none. */
-  next(mayGoOn: (key: Key) => boolean = () => true): Key | undefined {
-    for (const key of this.queues.keys()) if (mayGoOn(key)) return key;
+  next(mayRun: (key: Key) => boolean = () => true): Key | undefined {
+    for (const key of this.queues.keys()) if (mayRun(key)) return key;
     return undefined;
   }
 
@@ -37,10 +37,10 @@ export class RoundRobin<Item, Key = string> {
     return item;
   }
 
-  /** Removes the last item of the longest queue, if that has more than `most`. */
-  popLongest(most: number): Item | undefined {
+  /** Removes the last item of the longest queue, if that has more than `limit`. */
+  popLongest(limit: number): Item | undefined {
     let longest: Item[] | undefined;
-    for (const queue of this.queues.values()) if (queue.length > (longest?.length ?? most)) longest = queue;
+    for (const queue of this.queues.values()) if (queue.length > (longest?.length ?? limit)) longest = queue;
     if (longest !== undefined) this.count -= 1;
     return longest?.pop();
   }

@@ -13,17 +13,17 @@ export class Throttle {
   /** Resolves when it is the caller's turn; RATE_LIMITED if too many wait. */
   async enter(key: string): Promise<void> {
     const waiting = this.waiting.get(key);
-    if (waiting === undefined) return this.pass(key, []);
+    if (waiting === undefined) return this.admit(key, []);
     if (waiting.length >= MAX_WAITING) throw tooManyRequests(Math.ceil((MAX_WAITING * this.paceMs) / 1000));
     await new Promise<void>((resolve) => waiting.push(resolve));
   }
 
-  private pass(key: string, waiting: (() => void)[]): void {
+  private admit(key: string, waiting: (() => void)[]): void {
     this.waiting.set(key, waiting);
     setTimeout(() => {
       const next = waiting.shift();
       if (next === undefined) return void this.waiting.delete(key);
-      this.pass(key, waiting);
+      this.admit(key, waiting);
       next();
     }, this.paceMs).unref();
   }

@@ -9,7 +9,7 @@ import { ClientAddresses } from '../common/http/client-address.js';
 import { onResponseClosed } from '../common/http/response-closed.js';
 
 /** Minimum rate of a reader, bytes/s. */
-const BYTES_A_SECOND = 64 * 1024;
+const BYTES_PER_SECOND = 64 * 1024;
 /** What the kernel buffers at once is not counted. */
 const UNCOUNTED_BYTES = 1024;
 /** Responses up to this size are sent however much other owners leave unread. */
@@ -38,7 +38,7 @@ export class UnreadAnswers {
   /** Throws if the caller's unread responses leave no room for another file, before one is prepared. */
   check(request: FastifyRequest): void {
     const owner = this.ownerOf(request);
-    if (this.budget.heldBy(owner) > 0) this.require(owner, this.budget.excess(owner, this.unknownBytes));
+    if (this.budget.heldBy(owner) > 0) this.refuseExcess(owner, this.budget.excess(owner, this.unknownBytes));
   }
 
   /**
@@ -59,7 +59,7 @@ export class UnreadAnswers {
     // pending.
     const tooSlow = longTimeout(
       () => raw.req.socket.destroy(),
-      this.config.answerMs + (bytes / BYTES_A_SECOND) * 1000,
+      this.config.answerMs + (bytes / BYTES_PER_SECOND) * 1000,
     );
     onResponseClosed(raw, () => clearTimeout(tooSlow));
   }
@@ -71,17 +71,17 @@ export class UnreadAnswers {
 
   /** Holds so many bytes until the response is closed, instead of what it held before. */
   private reserve(owner: string, response: ServerResponse, bytes: number): void {
-    const held = this.reservations.get(response) ?? this.budget.open(owner);
-    this.require(owner, held.resize(bytes));
-    this.reservations.set(response, held);
-    onResponseClosed(response, () => held.release());
+    const reservation = this.reservations.get(response) ?? this.budget.open(owner);
+    this.refuseExcess(owner, reservation.resize(bytes));
+    this.reservations.set(response, reservation);
+    onResponseClosed(response, () => reservation.release());
   }
 
   private ownerOf(request: FastifyRequest): string {
     return this.addresses.ownerOf(request.raw, (request as AccessedRequest).access?.user?.id);
   }
 
-  private require(owner: string, excess: Excess | null): void {
+  private refuseExcess(owner: string, excess: Excess | null): void {
     if (excess === null) return;
     const extras = { retryAfterSeconds: RETRY_AFTER_SECONDS };
     if (excess === 'all' || this.budget.heldBy(owner) === 0)

@@ -8,12 +8,12 @@ export class DataVersionError extends Error {
    * @param empty what to start with instead
    */
   constructor(place: string, found: number | null, known: number, empty: string) {
-    const has =
+    const description =
       found === null
         ? `${place} has no schema version of Patchbay: it is another program's, damaged, or from before version 1.`
         : `${place} has schema version ${found}, and this Patchbay opens version ${known} only.`;
     super(
-      `${has} Export the data with the release that wrote it and import it here (patchbay-admin export, import), or start with ${empty}.`,
+      `${description} Export the data with the release that wrote it and import it here (patchbay-admin export, import), or start with ${empty}.`,
     );
   }
 }

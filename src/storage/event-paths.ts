@@ -9,7 +9,7 @@ export interface WantedPath {
 }
 
 /** The path as it was given, and relative to each of the folders. */
-export function placesOf({ path, below, folders = [] }: WantedPath): WantedPath[] {
+export function candidatesOf({ path, below, folders = [] }: WantedPath): WantedPath[] {
   const inFolder = (folder: string): WantedPath =>
     path === undefined ? { below: `${folder}/${below}` } : { path: `${folder}/${path}` };
   return [path === undefined ? { below: below! } : { path }, ...folders.map(inFolder)];
@@ -30,18 +30,18 @@ export function mayNamePath(event: Pick<AuditEvent, 'fields'>, wanted: WantedPat
 
 /** Whether a path is the wanted one, or below it. */
 export function isWanted(path: string, wanted: WantedPath): boolean {
-  return placesOf(wanted).some(({ path: itself, below }) => {
+  return candidatesOf(wanted).some(({ path: itself, below }) => {
     if (itself !== undefined) return path === itself;
     return below === '' ? path !== '/' : path.startsWith(`${below}/`);
   });
 }
 
 /** Strings of which the JSON of matching events contains at least one, for paths without a column of their own. */
-export function needlesOf(wanted: WantedPath): string[] {
-  const named = placesOf(wanted).map(({ path, below }) =>
+export function searchTextsOf(wanted: WantedPath): string[] {
+  const texts = candidatesOf(wanted).map(({ path, below }) =>
     path !== undefined ? JSON.stringify(path) : below === '' ? '"paths":[' : openQuote(`${below}/`),
   );
-  return [...named, '"morePaths":'];
+  return [...texts, '"morePaths":'];
 }
 
 /** The range of all paths below the folder: from `first` up to, but not including, `end`. */

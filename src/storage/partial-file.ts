@@ -11,7 +11,7 @@ export function partialOf(target: string): string {
 
 /** Removes partial files of dead processes, by the process id in their names. */
 export function removeLeftOvers(folder: string, prefix: string): void {
-  for (const name of readdirSync(folder).filter((one) => one.startsWith(prefix)))
+  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(prefix)))
     if (!isAlive(Number.parseInt(name.slice(prefix.length), 10)))
       rmSync(join(folder, name), { recursive: true, force: true });
 }
@@ -26,7 +26,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Renames a complete file to its target, unless the target exists by now. */
-export function place(partial: string, target: string): void {
+export function publish(partial: string, target: string): void {
   try {
     linkSync(partial, target);
     rmSync(partial);

@@ -32,25 +32,25 @@ export class ClientAddresses {
 
   /** Whether the peer is a trusted proxy, whose connection many clients may share. */
   isProxy(socket: Socket): boolean {
-    return this.isTrusted(plain(socket.remoteAddress ?? ''));
+    return this.isTrusted(normalize(socket.remoteAddress ?? ''));
   }
 
   /** The address of the peer, even if it is a proxy. */
   ofSocket(socket: Socket): string {
-    return network(plain(socket.remoteAddress ?? '')) ?? UNKNOWN;
+    return network(normalize(socket.remoteAddress ?? '')) ?? UNKNOWN;
   }
 
   /** The address of the client that sent the request. */
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
-    let address = plain(socket.remoteAddress ?? '');
+    let address = normalize(socket.remoteAddress ?? '');
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined || !this.isTrusted(address)) return network(address) ?? UNKNOWN;
     // Each proxy appends the address of its peer; entries before that can be forged by the client.
     const hops = String(forwarded).split(',').filter(isNotBlank).slice(-MAX_HOPS).reverse();
     for (const hop of hops) {
-      const named = addressIn(hop);
-      if (isIP(named) === 0) break;
-      address = named;
+      const hopAddress = addressIn(hop);
+      if (isIP(hopAddress) === 0) break;
+      address = hopAddress;
       if (!this.isTrusted(address)) break;
     }
     return network(address) ?? UNKNOWN;
@@ -76,12 +76,12 @@ export interface Network {
 /** The networks that an address counts for: itself, and its /48 if it is a /64. */
 export function networksOf(address: string): readonly Network[] {
   const own = { key: address, times: 1 };
-  const wide = widestOf(address);
-  return wide === address ? [own] : [own, { key: wide, times: NETWORK_TIMES }];
+  const widest = widestNetworkOf(address);
+  return widest === address ? [own] : [own, { key: widest, times: NETWORK_TIMES }];
 }
 
 /** The largest network that one subscriber may have around an address; the key for fair queueing. */
-export function widestOf(address: string): string {
+export function widestNetworkOf(address: string): string {
   if (!address.endsWith('::/64')) return address;
   return `${address.slice(0, address.lastIndexOf(':', address.length - 6))}::/48`;
 }
@@ -92,8 +92,7 @@ export function isUnauthenticated(owner: string): boolean {
 }
 
 /**
- * The tenant of an owner in queues and budgets: all requests without a token are one tenant, since addresses are
- * cheap.
+ * The tenant of an owner in queues and budgets: all requests without a token are one tenant, since addresses are cheap.
  */
 export function tenantOf(owner: string): string {
   return isUnauthenticated(owner) ? UNAUTHENTICATED : owner;
@@ -108,15 +107,15 @@ const isNotBlank = (hop: string): boolean => hop.trim() !== '';
 function addressIn(hop: string): string {
   const text = hop.trim().replace(/^"(.*)"$/, '$1');
   const [, bracketed, beforePort] = /^\[([^\]]*)\](?::[^\]]*)?$|^([^:]*):[^:]*$/.exec(text) ?? [];
-  return plain(bracketed ?? beforePort ?? text);
+  return normalize(bracketed ?? beforePort ?? text);
 }
 
 /** The address without its zone; IPv4-mapped IPv6 becomes IPv4. */
-function plain(address: string): string {
-  const [bare = ''] = address.split('%');
-  if (isIP(bare) !== 6) return bare;
-  const mapped = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(new URL(`http://[${bare}]`).hostname);
-  if (mapped === null) return bare;
+function normalize(address: string): string {
+  const [withoutZone = ''] = address.split('%');
+  if (isIP(withoutZone) !== 6) return withoutZone;
+  const mapped = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(new URL(`http://[${withoutZone}]`).hostname);
+  if (mapped === null) return withoutZone;
   const [high, low] = [parseInt(mapped[1]!, 16), parseInt(mapped[2]!, 16)];
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }

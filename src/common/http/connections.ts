@@ -16,11 +16,11 @@ interface Connection {
   /** Number of unanswered requests. */
   pending: number;
   /** Exempt from eviction, such as an accepted relay connection. */
-  kept: boolean;
+  pinned: boolean;
 }
 
 /** What a network has open: its connections, or its requests through a proxy. */
-interface Share {
+interface NetworkUse {
   open: number;
   /** Its idle connections, the longest idle first. */
   idle: Set<Socket>;
@@ -33,7 +33,7 @@ interface Share {
 export class Connections {
   private readonly addresses: ClientAddresses;
   private readonly open = new Map<Socket, Connection>();
-  private readonly shares = new Map<string, Share>();
+  private readonly uses = new Map<string, NetworkUse>();
   /** The longest idle first. */
   private readonly idle = new Set<Socket>();
 
@@ -54,7 +54,7 @@ export class Connections {
     if (connection === undefined) return !socket.writableEnded;
     connection.pending += 1;
     this.leaveIdle(socket, connection);
-    onResponseClosed(response, () => this.answered(socket, connection));
+    onResponseClosed(response, () => this.requestEnded(socket, connection));
     if (connection.pending > MAX_PIPELINED) {
       socket.destroy();
       return false;
@@ -63,47 +63,47 @@ export class Connections {
   }
 
   /** Exempts the connection from eviction from now on. */
-  keep(socket: Socket): void {
+  pin(socket: Socket): void {
     const connection = this.open.get(socket);
     if (connection === undefined) return;
-    connection.kept = true;
+    connection.pinned = true;
     this.leaveIdle(socket, connection);
   }
 
   private accept(socket: Socket): void {
     const networks = this.addresses.isProxy(socket) ? [] : networksOf(this.addresses.ofSocket(socket));
-    const refusal = this.makeRoom(networks);
+    const refusal = this.evict(networks);
     if (refusal !== null) return endConnection(socket, refusal);
-    const connection = { networks, pending: 0, kept: false };
+    const connection = { networks, pending: 0, pinned: false };
     this.open.set(socket, connection);
-    this.take(networks);
+    this.count(networks);
     this.becomeIdle(socket, connection);
     socket.once('close', () => {
       this.leaveIdle(socket, connection);
       this.open.delete(socket);
-      this.give(networks);
+      this.uncount(networks);
     });
   }
 
   /** Makes room for a connection; returns the refusal if there is none. */
-  private makeRoom(networks: readonly Network[]): DomainError | null {
+  private evict(networks: readonly Network[]): DomainError | null {
     const { maxConnections } = this.config;
-    const full = this.fullOf(networks);
-    if (full !== null) return this.closeFirst(full.idle) ? null : tooManyOfAddress();
-    if (this.open.size < maxConnections || this.closeFirst(this.idle)) return null;
+    const fullNetwork = this.findFull(networks);
+    if (fullNetwork !== null) return this.closeLongestIdle(fullNetwork.idle) ? null : tooManyOfAddress();
+    if (this.open.size < maxConnections || this.closeLongestIdle(this.idle)) return null;
     return new DomainError('UNAVAILABLE', 'The server has too many open connections; try again in a moment');
   }
 
-  private fullOf(networks: readonly Network[]): Share | null {
+  private findFull(networks: readonly Network[]): NetworkUse | null {
     for (const { key, times } of networks) {
-      const share = this.shares.get(key);
-      if (share !== undefined && share.open >= this.config.maxAddressConnections * times) return share;
+      const use = this.uses.get(key);
+      if (use !== undefined && use.open >= this.config.maxAddressConnections * times) return use;
     }
     return null;
   }
 
   /** Closes the connection that has been idle the longest; false if there is none. */
-  private closeFirst([socket]: Set<Socket>): boolean {
+  private closeLongestIdle([socket]: Set<Socket>): boolean {
     const connection = socket && this.open.get(socket);
     if (connection === undefined) return false;
     // The close event comes later; the slot is free now.
@@ -112,47 +112,47 @@ export class Connections {
     return true;
   }
 
-  private answered(socket: Socket, connection: Connection): void {
+  private requestEnded(socket: Socket, connection: Connection): void {
     connection.pending -= 1;
-    const isIdle = connection.pending === 0 && !connection.kept;
+    const isIdle = connection.pending === 0 && !connection.pinned;
     if (isIdle && this.open.has(socket) && !socket.destroyed) this.becomeIdle(socket, connection);
   }
 
   private becomeIdle(socket: Socket, { networks }: Connection): void {
     this.idle.add(socket);
-    for (const { key } of networks) this.shares.get(key)?.idle.add(socket);
+    for (const { key } of networks) this.uses.get(key)?.idle.add(socket);
   }
 
   private leaveIdle(socket: Socket, { networks }: Connection): void {
     this.idle.delete(socket);
-    for (const { key } of networks) this.shares.get(key)?.idle.delete(socket);
+    for (const { key } of networks) this.uses.get(key)?.idle.delete(socket);
   }
 
   private admitThroughProxy(request: IncomingMessage, response: ServerResponse): boolean {
     const networks = networksOf(this.addresses.of(request));
-    if (this.fullOf(networks) !== null) {
+    if (this.findFull(networks) !== null) {
       endRequest(response, this.addresses.of(request), tooManyOfAddress());
       return false;
     }
-    this.take(networks);
-    onResponseClosed(response, () => this.give(networks));
+    this.count(networks);
+    onResponseClosed(response, () => this.uncount(networks));
     return true;
   }
 
-  private take(networks: readonly Network[]): void {
+  private count(networks: readonly Network[]): void {
     for (const { key } of networks) {
-      const share = this.shares.get(key) ?? { open: 0, idle: new Set() };
-      share.open += 1;
-      this.shares.set(key, share);
+      const use = this.uses.get(key) ?? { open: 0, idle: new Set() };
+      use.open += 1;
+      this.uses.set(key, use);
     }
   }
 
-  private give(networks: readonly Network[]): void {
+  private uncount(networks: readonly Network[]): void {
     for (const { key } of networks) {
-      const share = this.shares.get(key);
-      if (share === undefined) continue;
-      share.open -= 1;
-      if (share.open === 0) this.shares.delete(key);
+      const use = this.uses.get(key);
+      if (use === undefined) continue;
+      use.open -= 1;
+      if (use.open === 0) this.uses.delete(key);
     }
   }
 }

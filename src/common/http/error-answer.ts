@@ -53,13 +53,13 @@ export function answerOf(error: unknown): ErrorAnswer {
 
 /** Replaces lone surrogates, which not every JSON parser accepts; the body may quote text of the request. */
 function wellFormed({ error, code, fields }: ErrorBody): ErrorBody {
-  const told = Object.entries(fields ?? {}).map(([path, fault]) => [
+  const faults = Object.entries(fields ?? {}).map(([path, fault]) => [
     path.toWellFormed(),
     fault.toWellFormed(),
   ]);
   return {
     ...{ error: error.toWellFormed(), code },
-    ...(fields && { fields: Object.fromEntries(told) as typeof fields }),
+    ...(fields && { fields: Object.fromEntries(faults) as typeof fields }),
   };
 }
 

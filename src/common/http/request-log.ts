@@ -31,9 +31,9 @@ export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses
     const isRefused = status >= 400 || code !== null;
     if ((isRefused || isVerbose) && !isHealth(request)) {
       const ms = Math.round(reply.elapsedTime);
-      const line = { ...aboutOf(request), address: addresses.of(request.raw), status, code, ms };
-      const { message, ...who } = reply.logged ?? {};
-      if (message !== undefined) logger.warn({ ...line, ...who }, message);
+      const line = { ...fieldsOf(request), address: addresses.of(request.raw), status, code, ms };
+      const { message, ...extra } = reply.logged ?? {};
+      if (message !== undefined) logger.warn({ ...line, ...extra }, message);
       else if (isRefused) logger.log(line, status >= 500 ? FAILED : REFUSED);
       else logger.debug(line, 'A request was answered');
     }
@@ -42,14 +42,14 @@ export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses
 }
 
 /** Logs the refusal of a connection or message that never became a request. */
-export function logRefusal(about: {
+export function logRefusal(refusal: {
   requestId: string;
   address: string;
   status: number;
   code: string;
 }): void {
-  const nobody = { method: null, route: null, userId: null, workspaceId: null };
-  logger.log({ ...nobody, ...about, ms: null }, REFUSED);
+  const noRequest = { method: null, route: null, userId: null, workspaceId: null };
+  logger.log({ ...noRequest, ...refusal, ms: null }, REFUSED);
 }
 
 /** The caller's X-Request-Id if it is safe to log, else a new id. */
@@ -62,7 +62,7 @@ function isHealth({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.url?.startsWith('/health/') === true;
 }
 
-function aboutOf(request: FastifyRequest): object {
+function fieldsOf(request: FastifyRequest): object {
   const { access } = request as AccessedRequest;
   const { workspaceId } = (request.params ?? {}) as { workspaceId?: string };
   return {

@@ -11,23 +11,23 @@ const pending = new WeakMap<Socket, Set<() => void>>();
  * Calls `act` once when the response is sent or its connection closed; immediately if it already is. Node emits
  * `close` only for the response that is being written, not for pipelined ones behind it.
  */
-export function onResponseClosed(response: ResponseHandle, act: () => void): void {
+export function onResponseClosed(response: ResponseHandle, callback: () => void): void {
   const { socket } = response.req;
-  if (response.closed || socket.destroyed) return act();
-  const acts = pending.get(socket) ?? watched(socket);
-  const over = (): void => {
-    if (acts.delete(over)) act();
+  if (response.closed || socket.destroyed) return callback();
+  const callbacks = pending.get(socket) ?? watch(socket);
+  const onClosed = (): void => {
+    if (callbacks.delete(onClosed)) callback();
   };
-  acts.add(over);
-  response.once('close', over);
+  callbacks.add(onClosed);
+  response.once('close', onClosed);
 }
 
 /** Adds one listener per connection: the client decides how many requests are pipelined. */
-function watched(socket: Socket): Set<() => void> {
-  const acts = new Set<() => void>();
-  pending.set(socket, acts);
+function watch(socket: Socket): Set<() => void> {
+  const callbacks = new Set<() => void>();
+  pending.set(socket, callbacks);
   socket.once('close', () => {
-    for (const over of [...acts]) over();
+    for (const onClosed of [...callbacks]) onClosed();
   });
-  return acts;
+  return callbacks;
 }

@@ -5,10 +5,10 @@ import type { AccessedRequest } from '../access.js';
 import { parseRequest } from '../request-parser.js';
 
 /** The schema of an input that the route does not declare: absent or empty. */
-class Nothing {}
+class NoInput {}
 
 /** The declared inputs of handlers never change. */
-const known = new WeakMap<object, ReadonlySet<RouteParamtypes>>();
+const declaredByHandler = new WeakMap<object, ReadonlySet<RouteParamtypes>>();
 
 /**
  * Refuses undeclared input: a query without a `@Query()` parameter, body properties without a `@Body()`. The request
@@ -16,10 +16,10 @@ const known = new WeakMap<object, ReadonlySet<RouteParamtypes>>();
  */
 export function refuseUndeclared(context: ExecutionContext): void {
   const { query, body } = context.switchToHttp().getRequest<AccessedRequest>();
-  const declared = known.get(context.getHandler()) ?? declaredInputs(context);
-  known.set(context.getHandler(), declared);
-  if (!declared.has(RouteParamtypes.QUERY)) parseRequest(Nothing, query);
-  if (!declared.has(RouteParamtypes.BODY)) parseRequest(Nothing, body);
+  const declared = declaredByHandler.get(context.getHandler()) ?? declaredInputs(context);
+  declaredByHandler.set(context.getHandler(), declared);
+  if (!declared.has(RouteParamtypes.QUERY)) parseRequest(NoInput, query);
+  if (!declared.has(RouteParamtypes.BODY)) parseRequest(NoInput, body);
 }
 
 /**

@@ -3,7 +3,7 @@ import { InjectModel } from '@nestjs/mongoose';
 import type { AuditEvent } from '@patchbay/protocol';
 import { Model, type QueryFilter } from 'mongoose';
 import { toText } from '../plain-text.js';
-import { mayNamePath, needlesOf, placesOf, rangeBelow, type WantedPath } from '../event-paths.js';
+import { mayNamePath, searchTextsOf, candidatesOf, rangeBelow, type WantedPath } from '../event-paths.js';
 import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
 import { toAuditEvent } from '../trail-record.js';
 import { MongoDatabase } from './database.js';
@@ -23,9 +23,9 @@ interface Search {
   /** A name in `TRAIL_INDEXES`. */
   index: string;
   /** The condition that the index serves, in the order of the trail. */
-  of: Filter;
+  indexed: Filter;
   /** The remaining condition; null if the index finds only matches. */
-  rest: Filter | null;
+  remaining: Filter | null;
 }
 
 /** Empties the outboxes of the workspace first, so that results include every acknowledged event. */
@@ -48,24 +48,28 @@ export class MongoAuditStore extends AuditStore {
     order: AuditOrder = 'asc',
   ): Promise<AuditFind> {
     await this.projector.drain(workspaceId);
-    const { index, of, rest } = searchOf(workspaceId, filter);
+    const { index, indexed, remaining } = searchOf(workspaceId, filter);
     // If the index finds only matches, the search needs no bound.
-    const to = rest === null ? null : await this.endOfSearch(workspaceId, index, of, afterSeq, order);
+    const to =
+      remaining === null ? null : await this.endOfSearch(workspaceId, index, indexed, afterSeq, order);
     const [beyond, upTo, direction] =
       order === 'asc' ? (['$gt', '$lte', 1] as const) : (['$lt', '$gte', -1] as const);
     const seq = { [beyond]: checked(afterSeq), ...(to === null ? {} : { [upTo]: to }) };
-    const found = await this.find({ ...of, ...rest, seq }, index, direction, limit + 1);
+    const found = await this.find({ ...indexed, ...remaining, seq }, index, direction, limit + 1);
     const events = found.slice(0, limit);
     const nextAfter = found.length > limit ? events.at(-1)!.seq : to;
-    const asksForPath = filter.path !== undefined || filter.below !== undefined;
-    return { events: asksForPath ? events.filter((event) => mayNamePath(event, filter)) : events, nextAfter };
+    const hasPathFilter = filter.path !== undefined || filter.below !== undefined;
+    return {
+      events: hasPathFilter ? events.filter((event) => mayNamePath(event, filter)) : events,
+      nextAfter,
+    };
   }
 
   async latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]> {
     await this.projector.drain(workspaceId);
-    const { index, of } = searchOf(workspaceId, { sessionId });
-    const after = (await this.seqAt(LATEST_EVENTS, of, index, -1)) ?? 0;
-    return this.find({ ...of, seq: { $gt: after }, success: eq(true) }, index, -1, limit);
+    const { index, indexed } = searchOf(workspaceId, { sessionId });
+    const after = (await this.nthSeq(LATEST_EVENTS, indexed, index, -1)) ?? 0;
+    return this.find({ ...indexed, seq: { $gt: after }, success: eq(true) }, index, -1, limit);
   }
 
   /** One query along the index. Events that still wait in an outbox are found once they are in the trail. */
@@ -88,14 +92,14 @@ export class MongoAuditStore extends AuditStore {
   private async endOfSearch(
     workspaceId: string,
     index: string,
-    of: Filter,
+    indexed: Filter,
     after: number,
     order: AuditOrder,
   ): Promise<number | null> {
     const isUp = order === 'asc';
     if (index !== TRAIL_INDEXES.all.name) {
       const seq = isUp ? { $gt: checked(after) } : { $lt: checked(after) };
-      return this.seqAt(MOST_EVENTS - 1, { ...of, seq }, index, isUp ? 1 : -1);
+      return this.nthSeq(MOST_EVENTS - 1, { ...indexed, seq }, index, isUp ? 1 : -1);
     }
     // The sequence numbers of the whole trail have no gaps.
     const last = await this.trail.lastSeq(workspaceId);
@@ -104,10 +108,15 @@ export class MongoAuditStore extends AuditStore {
   }
 
   /** The sequence number of the event after this many others; null if there are no more. */
-  private async seqAt(skipped: number, of: Filter, index: string, order: 1 | -1): Promise<number | null> {
+  private async nthSeq(
+    skipped: number,
+    indexed: Filter,
+    index: string,
+    order: 1 | -1,
+  ): Promise<number | null> {
     const found = await this.database.attempt(() =>
       this.events
-        .findOne(of, { _id: 0, seq: 1 })
+        .findOne(indexed, { _id: 0, seq: 1 })
         .sort({ seq: order })
         .skip(skipped)
         .hint(index)
@@ -126,32 +135,32 @@ export class MongoAuditStore extends AuditStore {
 
 /** A call has few events, a turn more, a session many. Other searches scan the trail. */
 function searchOf(workspaceId: string, filter: AuditFilter): Search {
-  const place = (['callId', 'turnId', 'sessionId'] as const).find((field) => filter[field] !== undefined);
-  const of: Filter = { workspaceId: eq(workspaceId) };
-  if (place !== undefined) of[place] = eq(filter[place]!);
-  const { event, from, to, toolCallId, toolName, errorCode, path, below, folders, ...named } = filter;
-  const rest: Filter = {};
-  const asked = { ...named, name: event, ...textsOf({ toolCallId, toolName, errorCode }) };
-  for (const [field, value] of Object.entries(asked)) {
-    if (value !== undefined && field !== place) rest[field] = eq(value);
+  const narrowest = (['callId', 'turnId', 'sessionId'] as const).find((field) => filter[field] !== undefined);
+  const indexed: Filter = { workspaceId: eq(workspaceId) };
+  if (narrowest !== undefined) indexed[narrowest] = eq(filter[narrowest]!);
+  const { event, from, to, toolCallId, toolName, errorCode, path, below, folders, ...names } = filter;
+  const remaining: Filter = {};
+  const exact = { ...names, name: event, ...textsOf({ toolCallId, toolName, errorCode }) };
+  for (const [field, value] of Object.entries(exact)) {
+    if (value !== undefined && field !== narrowest) remaining[field] = eq(value);
   }
   if (from !== undefined || to !== undefined) {
-    rest.at = {
+    remaining.at = {
       ...(from === undefined ? {} : { $gte: checked(from) }),
       ...(to === undefined ? {} : { $lte: checked(to) }),
     };
   }
-  if (path !== undefined || below !== undefined) rest.$or = pathConditions({ path, below, folders });
-  const isAll = Object.keys(rest).length === 0;
-  return { index: TRAIL_INDEXES[place ?? 'all'].name, of, rest: isAll ? null : rest };
+  if (path !== undefined || below !== undefined) remaining.$or = pathConditions({ path, below, folders });
+  const isAll = Object.keys(remaining).length === 0;
+  return { index: TRAIL_INDEXES[narrowest ?? 'all'].name, indexed, remaining: isAll ? null : remaining };
 }
 
 /** Matches events that may name the path: compares its own field, and searches the JSON of the others. */
 function pathConditions(wanted: WantedPath): Filter[] {
-  const inFields = needlesOf(wanted).map((needle) => ({
-    fields: { $regex: literally(checked(needle)) },
+  const inFields = searchTextsOf(wanted).map((text) => ({
+    fields: { $regex: literally(checked(text)) },
   }));
-  return [...placesOf(wanted).map(ownPathCondition), ...inFields];
+  return [...candidatesOf(wanted).map(ownPathCondition), ...inFields];
 }
 
 function ownPathCondition({ path, below }: WantedPath): Filter {

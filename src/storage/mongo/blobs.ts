@@ -37,7 +37,7 @@ export function blobId(workspaceId: string, sha256: string): string {
  */
 @Injectable()
 export class Blobs {
-  private readonly renewals = new Gathered<Renewal, BlobHead | null>((asked) => this.renewAll(asked));
+  private readonly renewals = new Gathered<Renewal, BlobHead | null>((requests) => this.renewAll(requests));
   private readonly insertNew: (document: BlobDocument) => Promise<boolean>;
 
   constructor(
@@ -97,16 +97,15 @@ export class Blobs {
   }
 
   /**
-   * Whether a version references the bytes. Checks fresh versions first, since they move from there to the
-   * collection.
+   * Whether a version references the bytes. Checks fresh versions first, since they move from there to the collection.
    */
   async isReferred({ workspaceId, sha256 }: BlobHead): Promise<boolean> {
     const ofWorkspace = { workspaceId: eq(workspaceId) };
     const fresh = { ...ofWorkspace, 'fresh.sha256': eq(sha256) };
-    const settled = { ...ofWorkspace, sha256: eq(sha256) };
+    const inCollection = { ...ofWorkspace, sha256: eq(sha256) };
     return (
       (await this.database.attempt(() => this.entries.findOne(fresh, { _id: 1 }).lean())) !== null ||
-      (await this.database.attempt(() => this.versions.findOne(settled, { _id: 1 }).lean())) !== null
+      (await this.database.attempt(() => this.versions.findOne(inCollection, { _id: 1 }).lean())) !== null
     );
   }
 
@@ -119,12 +118,12 @@ export class Blobs {
   async remove(blob: BlobHead): Promise<void> {
     if (blob.state !== 'going') {
       const update = { $set: { state: 'going' as const }, $inc: { revision: 1 } };
-      const { isMade, tries } = await this.changed(unchanged(blob), update);
+      const { isMade, attempts } = await this.changed(unchanged(blob), update);
       if (isMade) {
         if (blob.state === 'here')
           void this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });
         // A missing match may be this very write, whose response was lost.
-      } else if (tries === 1 || (await this.stateOf(blob)) !== 'going') return;
+      } else if (attempts === 1 || (await this.stateOf(blob)) !== 'going') return;
     }
     await this.finishRemoval(blob);
   }
@@ -140,9 +139,7 @@ export class Blobs {
     return last;
   }
 
-  /**
-   * The owners of such parts, among up to `limit` owners after `after`, and the last one checked; null at the end.
-   */
+  /** The owners of such parts, among up to `limit` owners after `after`, and the last one checked; null at the end. */
   async orphanParts(after: string, limit: number): Promise<{ orphans: string[]; last: string | null }> {
     const owners = await this.parts.owners(ROOM, after, limit);
     const ids = owners.map((owner) => (JSON.parse(owner) as string[])[1]!);
@@ -176,15 +173,17 @@ export class Blobs {
    * Removes the marks and increments the revision, which invalidates every earlier read of a sweep. Afterwards a blob
    * stays as read here, unless it is coming or going.
    */
-  private async renewAll(asked: readonly Renewal[]): Promise<(BlobHead | null)[]> {
-    const now = Math.max(...asked.map((one) => one.now));
+  private async renewAll(requests: readonly Renewal[]): Promise<(BlobHead | null)[]> {
+    const now = Math.max(...requests.map((request) => request.now));
     const update = { $set: { markedAt: null }, $max: { checkAt: checked(now) }, $inc: { revision: 1 } };
-    const those = { _id: { $in: [...new Set(asked.map(({ _id }) => _id))] } };
-    const { matchedCount } = await this.database.attempt(() => this.blobs.updateMany(those, update));
-    if (matchedCount === 0) return asked.map(() => null);
-    const found = await this.database.attempt(() => this.blobs.find(those, WITHOUT_BYTES).lean<BlobHead[]>());
+    const filter = { _id: { $in: [...new Set(requests.map(({ _id }) => _id))] } };
+    const { matchedCount } = await this.database.attempt(() => this.blobs.updateMany(filter, update));
+    if (matchedCount === 0) return requests.map(() => null);
+    const found = await this.database.attempt(() =>
+      this.blobs.find(filter, WITHOUT_BYTES).lean<BlobHead[]>(),
+    );
     const byId = new Map(found.map((blob) => [blob._id, blob]));
-    return asked.map(({ _id }) => byId.get(_id) ?? null);
+    return requests.map(({ _id }) => byId.get(_id) ?? null);
   }
 
   /** Stores the parts of a coming blob; false if it was removed meanwhile. */
@@ -206,13 +205,13 @@ export class Blobs {
   private async changed(
     filter: QueryFilter<BlobDocument>,
     update: UpdateQuery<BlobDocument>,
-  ): Promise<{ isMade: boolean; tries: number }> {
-    let tries = 0;
+  ): Promise<{ isMade: boolean; attempts: number }> {
+    let attempts = 0;
     const { matchedCount } = await this.database.attempt(() => {
-      tries += 1;
+      attempts += 1;
       return this.blobs.updateOne(filter, update);
     });
-    return { isMade: matchedCount === 1, tries };
+    return { isMade: matchedCount === 1, attempts };
   }
 
   /** The current document of the blob; null if this generation was removed. */

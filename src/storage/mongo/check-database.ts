@@ -32,7 +32,8 @@ export async function checkDatabase<T>(
     if ((await filledCollections(db)).length === 0) throw new TransferError('The database holds nothing.');
     await refuseIncomplete(db);
     await checkSchema(db);
-    for (const { what, mend } of await differencesOf(db)) findings.add('declared', `${what} ${mend}`);
+    for (const { fault: what, remedy: mend } of await differencesOf(db))
+      findings.add('declared', `${what} ${mend}`);
     const stores = TransferStores.asItIs(connection);
     await checkOutboxes(stores, findings, now);
     await checkOrphans(stores, findings, now);
@@ -83,8 +84,13 @@ async function setUsage(
   const { workspaceId: _id, ...usage } = held;
   await stores.database.insert(stores.usage, { _id, ...NO_USAGE, members: [] });
   const { bytes, files, versions, sessions } = counted;
-  const asCounted = { _id: eq(workspaceId), bytes: eq(bytes), files: eq(files), versions: eq(versions) };
+  const unchangedCounts = {
+    _id: eq(workspaceId),
+    bytes: eq(bytes),
+    files: eq(files),
+    versions: eq(versions),
+  };
   // Every count of a member is also part of the workspace's.
-  const filter = { ...asCounted, sessions: eq(sessions) };
+  const filter = { ...unchangedCounts, sessions: eq(sessions) };
   return (await stores.usage.updateOne(filter, { $set: checked(usage) })).matchedCount === 1;
 }

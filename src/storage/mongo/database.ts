@@ -40,7 +40,7 @@ export const CONNECT_OPTIONS: ConnectOptions = {
 /** The connection to MongoDB, with its declared collections. Every call goes through `attempt`. */
 export class MongoDatabase implements OnApplicationShutdown {
   private readonly logger = new Logger('Storage');
-  private isAway = false;
+  private isUnavailable = false;
   private closed = false;
 
   private constructor() {}
@@ -57,7 +57,7 @@ export class MongoDatabase implements OnApplicationShutdown {
   }
 
   /** Wraps the connection without creating anything. */
-  static asItIs(): MongoDatabase {
+  static withoutSetup(): MongoDatabase {
     return new MongoDatabase();
   }
 
@@ -72,7 +72,7 @@ export class MongoDatabase implements OnApplicationShutdown {
       if (this.closed) throw new DomainError('UNAVAILABLE', 'The server is stopping.');
       try {
         const result = await inTime(work(), tryMs);
-        this.answered();
+        this.markAvailable();
         return result;
       } catch (error) {
         const fault = faultOf(error);
@@ -118,14 +118,14 @@ export class MongoDatabase implements OnApplicationShutdown {
     this.closed = true;
   }
 
-  private answered(): void {
-    if (this.isAway) this.logger.log('The database answers again');
-    this.isAway = false;
+  private markAvailable(): void {
+    if (this.isUnavailable) this.logger.log('The database answers again');
+    this.isUnavailable = false;
   }
 
   private unavailable(error: Error): DomainError {
-    if (!this.isAway) this.logger.error({ reason: error.message }, 'The database does not answer');
-    this.isAway = true;
+    if (!this.isUnavailable) this.logger.error({ reason: error.message }, 'The database does not answer');
+    this.isUnavailable = true;
     const message =
       'The database of the server does not answer: the request may not have been stored. Try again later.';
     return new DomainError('UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -19,7 +19,7 @@ export function livePlace(workspaceId: string, docPath: string): string {
 }
 
 /** The location fields of an entry, as stored. */
-export function placed({ workspaceId, id, path, docPath, deletedAt }: Place) {
+export function locationOf({ workspaceId, id, path, docPath, deletedAt }: Place) {
   const isLive = deletedAt === null;
   const place = isLive ? livePlace(workspaceId, docPath) : keyOf(workspaceId, 'deleted', id);
   return { path, docPath, parent: folderOf(docPath), place, isLive, deletedAt };
@@ -30,10 +30,10 @@ export function documentOf(entry: FileRecord | FolderRecord): StoredEntry {
   const common = { _id: entryId(entry), id, kind, workspaceId, createdAt, holder };
   if (entry.kind === 'folder') {
     const state = { revision: 1, lastNumber: 0, head: null, updatedAt: createdAt };
-    return { ...common, ...state, ...placed({ ...entry, deletedAt: null }) };
+    return { ...common, ...state, ...locationOf({ ...entry, deletedAt: null }) };
   }
   const { revision, lastNumber, head, updatedAt } = entry;
-  return { ...common, revision, lastNumber, head, updatedAt, ...placed(entry) };
+  return { ...common, revision, lastNumber, head, updatedAt, ...locationOf(entry) };
 }
 
 export function toEntry({

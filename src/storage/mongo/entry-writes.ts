@@ -78,8 +78,8 @@ export class EntryWrites {
       if (events.length > 0) this.projector.wake(name.workspaceId);
       return before;
     }
-    const full = { _id, ...expected, [FULL]: { $exists: true } };
-    if (!(await this.exists(full))) return null;
+    const whenFull = { _id, ...expected, [FULL]: { $exists: true } };
+    if (!(await this.exists(whenFull))) return null;
     await this.projector.drain(name.workspaceId);
     return this.update(name, expected, state, version, events);
   }
@@ -89,9 +89,7 @@ export class EntryWrites {
     return this.exists({ _id: eq(entryId(name)) });
   }
 
-  /**
-   * Whether an event of the entry is recorded. Checks the outbox first, since events move from there to the trail.
-   */
+  /** Whether an event of the entry is recorded. Checks the outbox first, since events move from there to the trail. */
   async isRecorded(name: Name, { eventId }: AuditDraft): Promise<boolean> {
     const waiting = { _id: eq(entryId(name)), 'outbox.eventId': eq(eventId) };
     return (await this.exists(waiting)) || this.trail.has(eventId);

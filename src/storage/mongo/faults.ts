@@ -6,7 +6,7 @@ const DUPLICATE_KEY = 11_000;
  * Errors of a server that steps down, starts, stops or waits for others, and of a write concern timeout: a retry may
  * succeed soon.
  */
-const PASSING = new Set([
+const TRANSIENT = new Set([
   ...[6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436],
 ]);
 
@@ -33,7 +33,7 @@ export function faultOf(error: unknown): Fault {
   const isPassing =
     error instanceof mongo.MongoNetworkError ||
     error.hasErrorLabel('RetryableWriteError') ||
-    PASSING.has(Number(code));
+    TRANSIENT.has(Number(code));
   return isPassing ? 'passing' : 'other';
 }
 

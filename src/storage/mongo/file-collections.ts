@@ -74,10 +74,10 @@ export const ENTRIES = 'entries';
 export const VERSIONS = 'versions';
 export const SPELLINGS = 'folder_spellings';
 
-const yesOrNo = { type: Boolean, required: true };
+const requiredBoolean = { type: Boolean, required: true };
 const version: { [Field in keyof FileVersion]: unknown } = {
   ...{ id: text, number, sha256: text, sizeBytes: number, shape: text, author: text, source: text },
-  ...{ batchId: textOrNull, filePatchId: textOrNull, callId: textOrNull, conflict: yesOrNo },
+  ...{ batchId: textOrNull, filePatchId: textOrNull, callId: textOrNull, conflict: requiredBoolean },
   isExecutable: { type: Boolean, default: null },
   createdAt: number,
 };
@@ -101,7 +101,7 @@ export const FILE_COLLECTIONS: readonly Collection[] = [
     name: ENTRIES,
     schema: schemaOf({
       ...{ id: text, kind: text, workspaceId: text, path: text, docPath: text, parent: text, place: text },
-      ...{ isLive: yesOrNo, revision: number, lastNumber: number, fresh: list(version) },
+      ...{ isLive: requiredBoolean, revision: number, lastNumber: number, fresh: list(version) },
       head: { type: new Schema(version, { _id: false, strict: 'throw' }), default: null },
       ...{ createdAt: number, updatedAt: number, deletedAt: numberOrNull, holder: text },
       ...OUTBOX_FIELDS,

@@ -11,11 +11,11 @@ import { Gathered } from './gathered.js';
 import { checked, eq, keyOf } from './values.js';
 
 /** Number of recently written spellings in memory; the least recently used are dropped. */
-const KNOWN = 20_000;
+const MAX_RECENT = 20_000;
 /** How long they are remembered: far shorter than the grace period of loose spellings. */
-const KNOWN_MS = 10 * 60_000;
+const RECENT_MS = 10 * 60_000;
 /** Spellings that are checked per query. */
-const AT_ONCE = 50;
+const PER_QUERY = 50;
 
 type Place = Pick<SpellingDocument, 'workspaceId' | 'docPath'>;
 type Order = 'path' | 'docPath';
@@ -30,12 +30,16 @@ const LISTED = { _id: 0, kind: 1, path: 1, docPath: 1, updatedAt: 1 } as const;
  */
 @Injectable()
 export class FolderSpellings {
-  private readonly spelt = new Recent();
-  private readonly loosened = new Recent();
-  private readonly spells = new Gathered<SpellingDocument, void>((asked) => done(this.spellAll(asked)));
-  private readonly loosens = new Gathered<string, void>((asked) => done(this.loosenAll(asked)));
+  private readonly spelt = new RecentWrites();
+  private readonly loosened = new RecentWrites();
+  private readonly spellBatches = new Gathered<SpellingDocument, void>((requests) =>
+    toEmptyAnswer(this.spellAll(requests)),
+  );
+  private readonly loosenBatches = new Gathered<string, void>((requests) =>
+    toEmptyAnswer(this.loosenAll(requests)),
+  );
   /** Whether any spelling of a docPath exists. */
-  private readonly spellingsAt = new Gathered<Place, boolean>((places) => this.areSpelt(places));
+  private readonly spellingsAt = new Gathered<Place, boolean>((places) => this.haveSpelling(places));
 
   constructor(
     private readonly database: MongoDatabase,
@@ -48,7 +52,7 @@ export class FolderSpellings {
     const now = Date.now();
     const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
     const missing = spellings.filter(({ _id }) => !this.spelt.has(_id, now));
-    await Promise.all(missing.map((spelling) => this.spells.of(spelling)));
+    await Promise.all(missing.map((spelling) => this.spellBatches.of(spelling)));
   }
 
   /** Marks the spellings of a path as loose after its entry was removed; throttled like `spell`. */
@@ -56,7 +60,7 @@ export class FolderSpellings {
     const now = Date.now();
     const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
     const known = spellings.map(({ _id }) => _id).filter((_id) => !this.loosened.has(_id, now));
-    await Promise.all(known.map((_id) => this.loosens.of(_id)));
+    await Promise.all(known.map((_id) => this.loosenBatches.of(_id)));
   }
 
   /**
@@ -70,9 +74,9 @@ export class FolderSpellings {
     );
     for (const { _id, workspaceId, docPath, looseSince } of loose) {
       const unchanged = { _id: eq(_id), looseSince: eq(looseSince) };
-      const isThere = (await this.impliedAt(workspaceId, docPath)) !== null;
+      const exists = (await this.impliedAt(workspaceId, docPath)) !== null;
       await this.database.attempt<unknown>(() =>
-        isThere
+        exists
           ? this.spellings.updateOne(unchanged, { $set: { looseSince: null } })
           : this.spellings.deleteOne(unchanged),
       );
@@ -133,27 +137,26 @@ export class FolderSpellings {
   }
 
   /** Batches concurrent writes to one folder into one. */
-  private async spellAll(asked: readonly SpellingDocument[]): Promise<void> {
+  private async spellAll(requests: readonly SpellingDocument[]): Promise<void> {
     const now = Date.now();
-    const missing = new Map(asked.map((spelling) => [spelling._id, spelling]));
+    const missing = new Map(requests.map((spelling) => [spelling._id, spelling]));
     for (const _id of missing.keys()) if (this.spelt.has(_id, now)) missing.delete(_id);
     if (missing.size === 0) return;
     const ids = [...missing.keys()];
-    // First existing spellings, so that no sweep removes them; then missing ones, or ones removed just before. A
-    // recent `looseSince` leaves enough time, and skipping those keeps concurrent writers from updating the same
-    // document.
-    const loose = { _id: { $in: ids }, looseSince: { $lt: now - KNOWN_MS } };
+    // First existing spellings, so that no sweep removes them; then missing ones, or ones removed just before. A recent
+    // `looseSince` leaves enough time, and skipping those keeps concurrent writers from updating the same document.
+    const loose = { _id: { $in: ids }, looseSince: { $lt: now - RECENT_MS } };
     await this.database.attempt(() => this.spellings.updateMany(loose, { $set: { looseSince: now } }));
     await this.database.insertNew(this.spellings, [...missing.values()]);
     this.spelt.add(ids, now);
   }
 
   /** If this write fails, listings read more than necessary; nothing else breaks. */
-  private async loosenAll(asked: readonly string[]): Promise<void> {
+  private async loosenAll(requests: readonly string[]): Promise<void> {
     const now = Date.now();
-    const ids = [...new Set(asked)].filter((_id) => !this.loosened.has(_id, now));
+    const ids = [...new Set(requests)].filter((_id) => !this.loosened.has(_id, now));
     if (ids.length === 0) return;
-    const $or = [{ looseSince: null }, { looseSince: { $lt: now - KNOWN_MS } }];
+    const $or = [{ looseSince: null }, { looseSince: { $lt: now - RECENT_MS } }];
     const loose = { $set: { looseSince: now } };
     await this.database
       .attempt(() => this.spellings.updateMany({ _id: { $in: ids }, $or }, loose))
@@ -163,15 +166,15 @@ export class FolderSpellings {
       );
   }
 
-  private async areSpelt(places: readonly Place[]): Promise<boolean[]> {
+  private async haveSpelling(places: readonly Place[]): Promise<boolean[]> {
     const [workspaceIds, docPaths] = [new Set<string>(), new Set<string>()];
     for (const { workspaceId, docPath } of places) {
       workspaceIds.add(workspaceId);
       docPaths.add(docPath);
     }
-    const among = { workspaceId: { $in: [...workspaceIds] }, docPath: { $in: [...docPaths] } };
+    const filter = { workspaceId: { $in: [...workspaceIds] }, docPath: { $in: [...docPaths] } };
     const fields = { _id: 0, workspaceId: 1, docPath: 1 } as const;
-    const found = await this.database.attempt(() => this.spellings.find(among, fields).lean<Place[]>());
+    const found = await this.database.attempt(() => this.spellings.find(filter, fields).lean<Place[]>());
     const spelt = new Set(found.map(({ workspaceId, docPath }) => livePlace(workspaceId, docPath)));
     return places.map(({ workspaceId, docPath }) => spelt.has(livePlace(workspaceId, docPath)));
   }
@@ -207,17 +210,20 @@ export class FolderSpellings {
     const implied: ListedEntry[] = [];
     const sort: Record<string, 1> = order === 'path' ? { path: 1 } : { docPath: 1, path: 1 };
     const inRange = this.spellings.find({ workspaceId: eq(workspaceId), ...range });
-    for (let skipped = 0; implied.length < limit; skipped += AT_ONCE) {
+    for (let skipped = 0; implied.length < limit; skipped += PER_QUERY) {
       const spelt = await this.database.attempt(() =>
-        inRange.clone().sort(sort).skip(skipped).limit(AT_ONCE).lean<SpellingDocument[]>(),
+        inRange.clone().sort(sort).skip(skipped).limit(PER_QUERY).lean<SpellingDocument[]>(),
       );
-      implied.push(...(await this.thatHold(workspaceId, spelt)));
-      if (spelt.length < AT_ONCE) break;
+      implied.push(...(await this.validFolders(workspaceId, spelt)));
+      if (spelt.length < PER_QUERY) break;
     }
     return implied.slice(0, limit);
   }
 
-  private async thatHold(workspaceId: string, spelt: readonly SpellingDocument[]): Promise<ListedEntry[]> {
+  private async validFolders(
+    workspaceId: string,
+    spelt: readonly SpellingDocument[],
+  ): Promise<ListedEntry[]> {
     const $in = spelt.map(({ docPath }) => livePlace(workspaceId, docPath));
     const covering = await this.database.attempt(() =>
       this.entries.find({ place: { $in } }, { docPath: 1 }).lean<{ docPath: string }[]>(),
@@ -236,7 +242,7 @@ export class FolderSpellings {
 }
 
 /** Resolves with the same empty answer for all callers. */
-async function done(work: Promise<void>): Promise<[]> {
+async function toEmptyAnswer(work: Promise<void>): Promise<[]> {
   await work;
   return [];
 }
@@ -248,27 +254,31 @@ function spellingsOf({
   ...rest
 }: Pick<SpellingDocument, 'workspaceId' | 'path' | 'docPath' | 'looseSince'>): SpellingDocument[] {
   const spellings: SpellingDocument[] = [];
-  for (let [at, of] = [folderOf(path), folderOf(docPath)]; of !== ''; at = folderOf(at), of = folderOf(of))
+  for (
+    let [folder, docFolder] = [folderOf(path), folderOf(docPath)];
+    docFolder !== '';
+    folder = folderOf(folder), docFolder = folderOf(docFolder)
+  )
     spellings.push({
-      _id: keyOf(rest.workspaceId, at),
+      _id: keyOf(rest.workspaceId, folder),
       ...rest,
-      parent: folderOf(of),
-      path: at,
-      docPath: of,
+      parent: folderOf(docFolder),
+      path: folder,
+      docPath: docFolder,
     });
   return spellings;
 }
 
 /** Spellings that were written recently, and need no second write. */
-class Recent {
+class RecentWrites {
   /** Expiry by key, epoch ms. */
-  private readonly until = new LRUCache<string, number>({ max: KNOWN });
+  private readonly until = new LRUCache<string, number>({ max: MAX_RECENT });
 
   has(id: string, now: number): boolean {
     return (this.until.peek(id) ?? 0) > now;
   }
 
   add(ids: readonly string[], now: number): void {
-    for (const id of ids) this.until.set(id, now + KNOWN_MS);
+    for (const id of ids) this.until.set(id, now + RECENT_MS);
   }
 }

@@ -88,19 +88,19 @@ describe('insertsInto', () => {
       if (answer) throw answer;
     };
     const model = { collection: { insertMany } } as unknown as Model<{ _id: string }>;
-    const insert = insertsInto(MongoDatabase.asItIs(), model);
+    const insert = insertsInto(MongoDatabase.withoutSetup(), model);
     const all = (...ids: string[]) => Promise.allSettled(ids.map((_id) => insert({ _id })));
     return { all, given };
   }
   const fulfilled = (...values: boolean[]) => values.map((value) => ({ status: 'fulfilled', value }));
-  const isTaken = (index: number, concern?: object): Error =>
+  const isTaken = (index: number, writeConcern?: object): Error =>
     new mongo.MongoBulkWriteError(
       {
         message: 'taken',
         code: 11_000,
         writeErrors: [{ index, code: 11_000 }] as unknown as mongo.WriteError[],
       },
-      { getWriteConcernError: () => concern } as unknown as mongo.BulkWriteResult,
+      { getWriteConcernError: () => writeConcern } as unknown as mongo.BulkWriteResult,
     );
 
   it('reports for each document whether it is new', async () => {

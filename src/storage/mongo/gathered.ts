@@ -19,52 +19,50 @@ interface Waiting<Ask, Answer> {
  */
 export class Gathered<Ask, Answer> {
   private readonly waiting: Waiting<Ask, Answer>[] = [];
-  private underWay = 0;
+  private running = 0;
   private patience: NodeJS.Timeout | undefined;
 
   /**
-   * @param work answers up to `most` requests, in their order; if it rejects, all of them fail. A single answer may
+   * @param work answers up to `maxBatch` requests, in their order; if it rejects, all of them fail. A single answer may
    * still be a promise that rejects alone.
    */
   constructor(
-    private readonly work: (asked: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
-    private readonly most = 100,
+    private readonly work: (requests: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
+    private readonly maxBatch = 100,
   ) {}
 
   of(ask: Ask): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.waiting.push({ ask, resolve, reject }) > 1) return;
-      if (this.underWay > 0) this.patience = setTimeout(this.begin, PATIENCE_MS);
+      if (this.running > 0) this.patience = setTimeout(this.begin, PATIENCE_MS);
       else setImmediate(this.begin);
     });
   }
 
   private readonly begin = (): void => {
     clearTimeout(this.patience);
-    const some = this.waiting.splice(0, this.most);
+    const batch = this.waiting.splice(0, this.maxBatch);
     if (this.waiting.length > 0) setImmediate(this.begin);
-    if (some.length > 0) void this.answer(some);
+    if (batch.length > 0) void this.answer(batch);
   };
 
-  private async answer(some: readonly Waiting<Ask, Answer>[]): Promise<void> {
-    this.underWay += 1;
+  private async answer(batch: readonly Waiting<Ask, Answer>[]): Promise<void> {
+    this.running += 1;
     try {
-      const answers = await this.work(some.map(({ ask }) => ask));
-      some.forEach(({ resolve }, at) => {
+      const answers = await this.work(batch.map(({ ask }) => ask));
+      batch.forEach(({ resolve }, at) => {
         resolve(answers[at]!);
       });
     } catch (error) {
-      for (const { reject } of some) reject(error);
+      for (const { reject } of batch) reject(error);
     } finally {
-      this.underWay -= 1;
-      if (this.underWay === 0) this.begin();
+      this.running -= 1;
+      if (this.running === 0) this.begin();
     }
   }
 }
 
-/**
- * Reads single documents by `_id`, with these fields. Concurrent readers of the same document get the same object.
- */
+/** Reads single documents by `_id`, with these fields. Concurrent readers of the same document get the same object. */
 export function readsById<Document extends { _id: string }>(
   database: MongoDatabase,
   model: Model<Document>,
@@ -106,14 +104,14 @@ export function insertsInto<Document extends { _id: string }>(
       } catch (error) {
         const { writeErrors, result } = error as mongo.MongoBulkWriteError;
         // The state of documents that a majority has not acknowledged is unknown.
-        const isKnown = isDuplicateOnly(error) && (isAlone || result.getWriteConcernError() === undefined);
-        if (!isKnown) throw error;
+        const isCertain = isDuplicateOnly(error) && (isAlone || result.getWriteConcernError() === undefined);
+        if (!isCertain) throw error;
         return new Set([writeErrors].flat().map(({ index }) => index));
       }
     };
     try {
-      const taken = await database.attempt(work);
-      return documents.map((_, at) => !taken.has(at));
+      const duplicates = await database.attempt(work);
+      return documents.map((_, at) => !duplicates.has(at));
     } catch (error) {
       if (isAlone || error instanceof DomainError) throw error;
       return documents.map(async (document) => (await insert([document]))[0]!);

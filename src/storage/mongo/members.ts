@@ -12,7 +12,7 @@ import { eq, membersAmong } from './values.js';
 /** Memberships of workspaces. Concurrent queries are batched. */
 @Injectable()
 export class Members {
-  private readonly roles = new Gathered<Membership, Role | null>((asked) => this.rolesOf(asked));
+  private readonly roles = new Gathered<Membership, Role | null>((requests) => this.rolesOf(requests));
 
   constructor(
     private readonly database: MongoDatabase,
@@ -28,9 +28,9 @@ export class Members {
     if ((await this.roleOf(who)) === null) throw notMember();
   }
 
-  private async rolesOf(asked: readonly Membership[]): Promise<(Role | null)[]> {
-    const ids = new Set(asked.map(({ workspaceId }) => workspaceId));
-    const users = new Set(asked.map(({ userId }) => userId));
+  private async rolesOf(requests: readonly Membership[]): Promise<(Role | null)[]> {
+    const ids = new Set(requests.map(({ workspaceId }) => workspaceId));
+    const users = new Set(requests.map(({ userId }) => userId));
     // Reads only the requested members of a large workspace.
     const found = await this.database.attempt(() =>
       this.workspaces.aggregate<Pick<WorkspaceDocument, '_id' | 'members'>>([
@@ -39,7 +39,7 @@ export class Members {
       ]),
     );
     const byId = new Map(found.map((workspace) => [workspace._id, workspace.members]));
-    return asked.map(({ workspaceId, userId }) => {
+    return requests.map(({ workspaceId, userId }) => {
       const member = byId.get(workspaceId)?.find((one) => one.userId === userId);
       return member?.role ?? null;
     });

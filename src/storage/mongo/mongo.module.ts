@@ -33,7 +33,7 @@ import { type OutboxDocument, Outboxes } from './outboxes.js';
 import { Parts } from './parts.js';
 import { MongoPatchStore } from './patches.store.js';
 import { Projector } from './projector.js';
-import { reached } from './reached.js';
+import { waitForConnection } from './reached.js';
 import { MongoRecordStore } from './record-store.js';
 import { Trail } from './trail.js';
 import { TurnTexts } from './turn-texts.js';
@@ -88,7 +88,7 @@ export class MongoStorageModule {
     return {
       module: MongoStorageModule,
       imports: [
-        // `reached` waits for the connection, and reports what is wrong with it.
+        // `waitForConnection` waits for the connection, and reports what is wrong with it.
         MongooseModule.forRoot(uri, { ...CONNECT_OPTIONS, lazyConnection: true }),
         MongooseModule.forFeature(models),
       ],
@@ -133,7 +133,7 @@ export class MongoStorageModule {
 }
 
 async function opened(connection: Connection, uri: string): Promise<MongoDatabase> {
-  await reached(connection, uri);
+  await waitForConnection(connection, uri);
   await refuseHalfImported(connection);
   return MongoDatabase.open(connection);
 }

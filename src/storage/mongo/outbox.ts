@@ -6,7 +6,7 @@ import { checked } from './values.js';
 /** An audit event, written with the change that it records, before it is appended to the trail. */
 export interface OutboxEntry {
   eventId: string;
-  /** The draft as JSON text, since its fields may have any keys; or its location (`placeOf`). */
+  /** The draft as JSON text, since its fields may have any keys; or its location (`locationOf`). */
   draft: string;
 }
 

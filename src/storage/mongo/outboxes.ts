@@ -48,7 +48,7 @@ interface Head {
 }
 
 /** The first events of an outbox, which are in the trail. */
-export interface Taken {
+export interface Projected {
   readonly outbox: Outbox;
   readonly entries: readonly OutboxEntry[];
 }
@@ -58,7 +58,7 @@ const HEADS = { 'outbox.eventId': 1 } as const;
 
 /** The outboxes of all aggregates, in every collection. */
 export class Outboxes {
-  private readonly looks = new Gathered<string, Look>((ids) => this.lookAt(ids));
+  private readonly lookBatches = new Gathered<string, Look>((ids) => this.lookAll(ids));
   private readonly writes: ReadonlyMap<Source, Gathered<Updates, boolean>>;
 
   constructor(
@@ -94,10 +94,10 @@ export class Outboxes {
     for (const source of this.sources) {
       let after = '';
       for (let count = 0; count < limit; count += 1) {
-        const behind = { pendingIn: { $gt: after } };
+        const later = { pendingIn: { $gt: after } };
         const next = await this.database.attempt(() =>
           source
-            .findOne(behind, { _id: 0, pendingIn: 1 })
+            .findOne(later, { _id: 0, pendingIn: 1 })
             .sort({ pendingIn: 1 })
             .lean<{ pendingIn: string }>(),
         );
@@ -108,11 +108,9 @@ export class Outboxes {
     return found;
   }
 
-  /**
-   * The waiting events of the workspace: all, or if these are too many, those of the aggregates that wait longest.
-   */
+  /** The waiting events of the workspace: all, or if these are too many, those of the aggregates that wait longest. */
   async look(workspaceId: string): Promise<Look> {
-    return this.looks.of(eq(workspaceId).$eq);
+    return this.lookBatches.of(eq(workspaceId).$eq);
   }
 
   /** The drafts of these entries. */
@@ -122,13 +120,15 @@ export class Outboxes {
   }
 
   /** Removes events that are in the trail from the outboxes; idempotent. */
-  async take(taken: readonly Taken[]): Promise<void> {
-    const some = taken.filter(({ outbox, entries }) => isWhole({ outbox, entries }) || entries.length > 0);
+  async remove(projected: readonly Projected[]): Promise<void> {
+    const changed = projected.filter(
+      ({ outbox, entries }) => isWhole({ outbox, entries }) || entries.length > 0,
+    );
     for (const source of this.sources) {
-      const own = some.filter(({ outbox }) => outbox.source === source);
+      const own = changed.filter(({ outbox }) => outbox.source === source);
       // The others received more events meanwhile, or were taken in part.
-      if (!(await this.write(source, own.filter(isWhole).map(emptying))) || !own.every(isWhole))
-        await this.write(source, own.map(pulling));
+      if (!(await this.write(source, own.filter(isWhole).map(emptyUpdate))) || !own.every(isWhole))
+        await this.write(source, own.map(pullUpdate));
     }
   }
 
@@ -144,7 +144,7 @@ export class Outboxes {
     return matchedCount === updates.length;
   }
 
-  private async lookAt(workspaceIds: readonly string[]): Promise<Look[]> {
+  private async lookAll(workspaceIds: readonly string[]): Promise<Look[]> {
     const began = newId();
     const found = await Promise.all(this.sources.map((source) => this.readAll(source, workspaceIds)));
     if (!found.includes(null)) {
@@ -154,7 +154,7 @@ export class Outboxes {
       });
     }
     if (workspaceIds.length === 1) return [{ ...(await this.oldest(workspaceIds[0]!)), began }];
-    return (await Promise.all(workspaceIds.map((id) => this.lookAt([id])))).flat();
+    return (await Promise.all(workspaceIds.map((id) => this.lookAll([id])))).flat();
   }
 
   /** Null if that is too much for one look. */
@@ -218,19 +218,19 @@ function bytesIn({ outbox }: OutboxDocument): number {
   return outbox.reduce((sum, { draft }) => sum + bytesOf(draft), 0);
 }
 
-function isWhole({ outbox, entries }: Taken): boolean {
+function isWhole({ outbox, entries }: Projected): boolean {
   return entries.length === outbox.entries.length;
 }
 
-function emptying({ outbox: { _id, outboxWrites } }: Taken): AnyBulkWriteOperation<OutboxDocument> {
+function emptyUpdate({ outbox: { _id, outboxWrites } }: Projected): AnyBulkWriteOperation<OutboxDocument> {
   const filter = { _id: eq(_id), outboxWrites: eq(outboxWrites) };
   return { updateOne: { filter, update: { $set: { outbox: [], pendingIn: null } } } };
 }
 
-/** Does not match outboxes that `emptying` has emptied. */
-function pulling(taken: Taken): AnyBulkWriteOperation<OutboxDocument> {
-  const { _id, outboxWrites } = taken.outbox;
-  const eventIds = taken.entries.map(({ eventId }) => eventId);
-  const filter = { _id: eq(_id), ...(isWhole(taken) ? { outboxWrites: { $ne: outboxWrites } } : {}) };
+/** Does not match outboxes that `emptyUpdate` has emptied. */
+function pullUpdate(projected: Projected): AnyBulkWriteOperation<OutboxDocument> {
+  const { _id, outboxWrites } = projected.outbox;
+  const eventIds = projected.entries.map(({ eventId }) => eventId);
+  const filter = { _id: eq(_id), ...(isWhole(projected) ? { outboxWrites: { $ne: outboxWrites } } : {}) };
   return { updateOne: { filter, update: { $pull: { outbox: { eventId: { $in: eventIds } } } } } };
 }

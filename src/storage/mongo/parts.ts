@@ -10,9 +10,8 @@ import { eq, keyOf } from './values.js';
 const PART_BYTES = 4 * 1024 * 1024;
 
 /**
- * Immutable bytes of any length, split into documents under the key of their owner: `keyOf` with the room's name
- * first. They are written before the document that refers to them and stores their length; unreferenced parts are
- * invisible.
+ * Immutable bytes of any length, split into documents under the key of their owner: `keyOf` with the room's name first.
+ * They are written before the document that refers to them and stores their length; unreferenced parts are invisible.
  */
 @Injectable()
 export class Parts {

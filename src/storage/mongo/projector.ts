@@ -10,7 +10,7 @@ import { newId } from '../../common/ids.js';
 import { KeyLocks } from '../../common/key-locks.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import { checkedDraft, type OutboxEntry } from './outbox.js';
-import { type Outbox, Outboxes, type Taken } from './outboxes.js';
+import { type Outbox, Outboxes, type Projected } from './outboxes.js';
 import { Trail } from './trail.js';
 
 /** Events written shortly after a wake join the same run, in any workspace, which saves round trips. */
@@ -44,7 +44,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly awake = new Set<string>();
   private wakeTimer: NodeJS.Timeout | null = null;
   /** Pending runs and sweeps; none of them rejects. */
-  private readonly busy = new Set<Promise<void>>();
+  private readonly pending = new Set<Promise<void>>();
   private readonly queue: (() => void)[] = [];
   private free = AT_ONCE;
   private timer: NodeJS.Timeout | null = null;
@@ -64,7 +64,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
       const awake = [...this.awake];
       this.awake.clear();
       this.wakeTimer = null;
-      for (const id of awake) void this.quietly(this.run(id).done);
+      for (const id of awake) void this.ignoreUnavailable(this.run(id).done);
     }, WAKE_MS).unref();
   }
 
@@ -84,7 +84,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   onApplicationBootstrap(): void {
-    const sweep = (): void => void this.quietly(this.awaited(this.sweep()));
+    const sweep = (): void => void this.ignoreUnavailable(this.track(this.sweep()));
     sweep();
     this.timer = setInterval(sweep, SWEEP_MS).unref();
   }
@@ -94,7 +94,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     this.stopping = true;
     if (this.timer !== null) clearInterval(this.timer);
     if (this.wakeTimer !== null) clearTimeout(this.wakeTimer);
-    while (this.busy.size > 0) await Promise.all(this.busy);
+    while (this.pending.size > 0) await Promise.all(this.pending);
   }
 
   private async sweep(): Promise<void> {
@@ -102,7 +102,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** Ignores faults of background work: the sweep repeats it, and an unavailable database is logged already. */
-  private async quietly(work: Promise<void>): Promise<void> {
+  private async ignoreUnavailable(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
@@ -112,13 +112,13 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** Registers work that a stopping server waits for. */
-  private awaited(work: Promise<void>): Promise<void> {
+  private track(work: Promise<void>): Promise<void> {
     const ended = work
       .catch(() => undefined)
       .finally(() => {
-        this.busy.delete(ended);
+        this.pending.delete(ended);
       });
-    this.busy.add(ended);
+    this.pending.add(ended);
     return work;
   }
 
@@ -137,7 +137,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
         this.queue.shift()?.();
       }
     });
-    const run = { drafts, done: this.awaited(work) };
+    const run = { drafts, done: this.track(work) };
     this.runs.set(workspaceId, run);
     return run;
   }
@@ -149,41 +149,44 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Ends when the events of its first look are in the trail: later ones belong to the next run. */
   private async project(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
-    for (let goal: string | null = null; ;) {
+    for (let target: string | null = null; ;) {
       const { outboxes, began, more } = await this.outboxes.look(workspaceId);
       const ended = newId();
       // An event of this process made during the look may have an unseen cause: it waits for the next look.
       const waits = ({ eventId }: OutboxEntry): boolean =>
         (eventId > began && eventId < ended) || (more !== null && eventId >= more.oldest);
-      const ready = outboxes.map((outbox) => readyOf(outbox, waits));
-      goal ??= more === null ? ended : more.newest;
-      const left = ready.map(({ next }) => next).concat(more === null ? [] : more.oldest);
-      const isLast = left.every((eventId) => eventId === null || eventId > goal);
+      const ready = outboxes.map((outbox) => readyEvents(outbox, waits));
+      target ??= more === null ? ended : more.newest;
+      const remaining = ready.map(({ next }) => next).concat(more === null ? [] : more.oldest);
+      const isLast = remaining.every((eventId) => eventId === null || eventId > target);
       const drafted = await this.outboxes.draftsOf(ready.flatMap(({ entries }) => entries));
-      const events = inOrder(ready.map(({ entries }) => drafted.splice(0, entries.length)));
+      const events = mergeInOrder(ready.map(({ entries }) => drafted.splice(0, entries.length)));
       await this.trail.append(workspaceId, isLast ? [...events, ...drafts] : events);
-      await this.outboxes.take(ready);
+      await this.outboxes.remove(ready);
       if (isLast) return;
     }
   }
 }
 
 /** The events of an outbox up to the first that must wait; `next` is that one. */
-function readyOf(outbox: Outbox, waits: (entry: OutboxEntry) => boolean): Taken & { next: string | null } {
+function readyEvents(
+  outbox: Outbox,
+  waits: (entry: OutboxEntry) => boolean,
+): Projected & { next: string | null } {
   const end = outbox.entries.findIndex(waits);
   if (end === -1) return { outbox, entries: outbox.entries, next: null };
   return { outbox, entries: outbox.entries.slice(0, end), next: outbox.entries[end]!.eventId };
 }
 
 /** Merges by eventId, but keeps each list's own order. */
-function inOrder(lists: readonly AuditDraft[][]): AuditDraft[] {
-  const placed = lists.flatMap((drafts) => {
-    let place = '';
+function mergeInOrder(lists: readonly AuditDraft[][]): AuditDraft[] {
+  const keyed = lists.flatMap((drafts) => {
+    let key = '';
     return drafts.map((draft) => {
-      if (draft.eventId > place) place = draft.eventId;
-      return { draft, place };
+      if (draft.eventId > key) key = draft.eventId;
+      return { draft, key };
     });
   });
-  placed.sort((a, b) => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0));
-  return placed.map(({ draft }) => draft);
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return keyed.map(({ draft }) => draft);
 }

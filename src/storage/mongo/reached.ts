@@ -2,10 +2,10 @@ import { Logger } from '@nestjs/common';
 import type { Connection } from 'mongoose';
 
 /** Waits for a connection that is being opened; warns of a server without a replica set. */
-export async function reached(connection: Connection, uri: string): Promise<void> {
+export async function waitForConnection(connection: Connection, uri: string): Promise<void> {
   try {
     await connection.asPromise();
-    await tellOfStandalone(connection);
+    await warnOfStandalone(connection);
   } catch (error) {
     await connection.close();
     throw new UnreachableError(uri, error as Error);
@@ -25,7 +25,7 @@ export class UnreachableError extends Error {
   }
 }
 
-async function tellOfStandalone({ db }: Connection): Promise<void> {
+async function warnOfStandalone({ db }: Connection): Promise<void> {
   // By its older name: compatible servers may not know `hello`.
   const { setName, msg } = await db!.admin().command({ isMaster: 1 });
   if (setName !== undefined || msg === 'isdbgrid') return;

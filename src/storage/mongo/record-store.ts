@@ -45,7 +45,7 @@ export class MongoRecordStore extends RecordStore {
   protected async rowsWhere(table: Table, where: Conditions, listing: RowListing): Promise<Row[]> {
     const { by, descending = false, after, limit = 0 } = listing;
     const filter = filterOf(table, where);
-    if (after !== undefined) filter.$or = behind(by, descending ? '$lt' : '$gt', after);
+    if (after !== undefined) filter.$or = afterRow(by, descending ? '$lt' : '$gt', after);
     const sort = Object.fromEntries(by.map((field) => [field, descending ? -1 : 1] as const));
     const found = await this.database.attempt(() =>
       this.model(table).find(filter).sort(sort).limit(limit).lean<RowDocument[]>(),
@@ -97,7 +97,7 @@ function filterOf(table: Table, where: Conditions): Filter {
 }
 
 /** The condition for rows after this one in the order of these fields. */
-function behind(by: readonly string[], operator: '$lt' | '$gt', row: Row): Filter[] {
+function afterRow(by: readonly string[], operator: '$lt' | '$gt', row: Row): Filter[] {
   return by.map((field, at) => {
     const same = by.slice(0, at).map((before) => [before, eq(row[before]!)]);
     return { ...Object.fromEntries(same), [field]: { [operator]: row[field] } } as Filter;

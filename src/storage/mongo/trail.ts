@@ -60,12 +60,12 @@ export class Trail {
   }
 
   private async appendBatch(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
-    const known = this.last.get(workspaceId);
+    const cached = this.last.get(workspaceId);
     // The insert is refused if another node has written since, or some events are present.
-    if (known !== undefined && (await this.insert(workspaceId, known, drafts))) return;
+    if (cached !== undefined && (await this.insert(workspaceId, cached, drafts))) return;
     for (let count = 1; count <= ATTEMPTS; count += 1) {
-      const [last, there] = await Promise.all([this.lastSeq(workspaceId), this.thoseOf(drafts)]);
-      const missing = drafts.filter(({ eventId }) => !there.has(eventId));
+      const [last, present] = await Promise.all([this.lastSeq(workspaceId), this.presentOf(drafts)]);
+      const missing = drafts.filter(({ eventId }) => !present.has(eventId));
       if (missing.length === 0 || (await this.insert(workspaceId, last, missing))) return;
       await setTimeout(Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** count, LONGEST_PAUSE_MS));
     }
@@ -75,7 +75,7 @@ export class Trail {
   }
 
   /** Which of these are in a trail. */
-  private async thoseOf(drafts: readonly AuditDraft[]): Promise<Set<string>> {
+  private async presentOf(drafts: readonly AuditDraft[]): Promise<Set<string>> {
     const _id = { $in: drafts.map(({ eventId }) => eventId) };
     const found = await this.database.attempt(() => this.events.find({ _id }, { _id: 1 }).lean());
     return new Set(found.map((event) => event._id));

@@ -15,7 +15,7 @@ import { type PatchDocument, PATCHES, PATCH_IDS, type PatchIdsDocument } from '.
 import { MongoPatchStore } from './patches.store.js';
 import { Projector } from './projector.js';
 import { TRAIL, type TrailDocument } from './trail-collections.js';
-import { reached } from './reached.js';
+import { waitForConnection } from './reached.js';
 import { MongoRecordStore } from './record-store.js';
 import { Trail } from './trail.js';
 import { TURN_TEXTS, type TurnDocument, TURNS, type TurnTextDocument } from './turn-collections.js';
@@ -69,7 +69,7 @@ export class TransferStores extends OpenedDatabase {
 
   static async connect(uri: string): Promise<Connection> {
     const connection = mongoose.createConnection(uri, CONNECT_OPTIONS);
-    await reached(connection, uri);
+    await waitForConnection(connection, uri);
     return connection;
   }
 
@@ -82,7 +82,7 @@ export class TransferStores extends OpenedDatabase {
   /** Wraps a database without creating anything in it. */
   static asItIs(connection: Connection): TransferStores {
     for (const { name, schema } of COLLECTIONS) connection.model(name, schema, name);
-    return new TransferStores(connection, MongoDatabase.asItIs());
+    return new TransferStores(connection, MongoDatabase.withoutSetup());
   }
 
   /** Projects the events that servers left in outboxes. */

@@ -4,9 +4,7 @@ import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull
 /** Stands for an absent value: no JSON is empty, and a null condition on an array's field always matches. */
 export const NONE = '';
 
-/**
- * A call of a turn. A small value is stored as its JSON, a large one as the location of its JSON: see `TurnTexts`.
- */
+/** A call of a turn. A small value is stored as its JSON, a large one as the location of its JSON: see `TurnTexts`. */
 export interface CallEntry {
   callId: string;
   /** JSON of the `Call`. */

@@ -8,7 +8,7 @@ import type { TurnValues } from './turn-values.js';
 import { checked, eq, keyOf } from './values.js';
 
 /** Bytes in a turn's document for all small results with details; arguments have a quarter of that. */
-const ROOM = 1024 * 1024;
+const INLINE_RESULT_BYTES = 1024 * 1024;
 
 /** The projection that reads a turn. */
 export const TURN_STATE = { state: 1, 'calls.state': 1 } as const;
@@ -70,17 +70,17 @@ export async function entriesOf(
   values: TurnValues,
 ): Promise<CallEntry[]> {
   const entries: CallEntry[] = [];
-  const room = roomOf(turn) / 4;
+  const maxBytes = inlineBytesOf(turn) / 4;
   for (const [at, call] of turn.calls.entries()) {
-    const given = await values.add(callArguments[at]!, room);
+    const storedArguments = await values.add(callArguments[at]!, maxBytes);
     entries.push({
-      ...{ callId: call.callId, state: JSON.stringify(call), arguments: given },
+      ...{ callId: call.callId, state: JSON.stringify(call), arguments: storedArguments },
       ...{ result: NONE, details: null, edited: NONE },
     });
     await yieldIfBusy();
   }
   for (const result of results)
-    Object.assign(entries[placeIn(turn, result)]!, await told(turn, result, values));
+    Object.assign(entries[positionIn(turn, result)]!, await resultFields(turn, result, values));
   return entries;
 }
 
@@ -95,8 +95,8 @@ export async function changesOf(
   for (const at of changedCalls(before, turn))
     changes.$set[`calls.${at}.state`] = JSON.stringify(turn.calls[at]);
   for (const result of results) {
-    const call = `calls.${placeIn(turn, result)}`;
-    const fields = await told(turn, result, values);
+    const call = `calls.${positionIn(turn, result)}`;
+    const fields = await resultFields(turn, result, values);
     // An existing result fails the write.
     changes.expected[`${call}.result`] = eq(NONE);
     if (fields.edited !== undefined) changes.expected[`${call}.edited`] = eq(NONE);
@@ -113,43 +113,43 @@ export function haveResults(
   results: readonly CallResult[],
 ): boolean {
   return results.some((given) => {
-    const { result, edited } = calls[placeIn(turn, given)]!;
+    const { result, edited } = calls[positionIn(turn, given)]!;
     return result !== NONE || (hasEdited(given) && edited !== NONE);
   });
 }
 
 /** The fields of a call's entry that a result sets. */
-async function told(
+async function resultFields(
   turn: Turn,
-  given: CallResult,
+  result: CallResult,
   values: TurnValues,
 ): Promise<Partial<Pick<CallEntry, 'result' | 'details' | 'edited'>>> {
   const fields: Partial<CallEntry> = {};
-  const room = roomOf(turn);
-  if (given.result !== undefined) {
-    fields.result = await values.add(given.result, room);
-    const left = room - Buffer.byteLength(fields.result);
-    if (!isNothing(given.details)) fields.details = await values.add(given.details, left);
+  const maxBytes = inlineBytesOf(turn);
+  if (result.result !== undefined) {
+    fields.result = await values.add(result.result, maxBytes);
+    const remaining = maxBytes - Buffer.byteLength(fields.result);
+    if (!isNothing(result.details)) fields.details = await values.add(result.details, remaining);
   }
-  if (hasEdited(given)) fields.edited = await values.add(given.editedArguments, room / 4);
+  if (hasEdited(result)) fields.edited = await values.add(result.editedArguments, maxBytes / 4);
   return fields;
 }
 
-function hasEdited(given: CallResult): given is CallResult & { editedArguments: Json } {
-  return !isNothing(given.editedArguments);
+function hasEdited(result: CallResult): result is CallResult & { editedArguments: Json } {
+  return !isNothing(result.editedArguments);
 }
 
 function isNothing(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
-function placeIn(turn: Turn, { callId }: CallResult): number {
+function positionIn(turn: Turn, { callId }: CallResult): number {
   const at = positionOf(turn.calls, callId);
   if (at === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
   return at;
 }
 
 /** Bytes for the result of one call in its entry: several KB in a turn of few calls. */
-function roomOf({ calls }: Turn): number {
-  return Math.min(8 * 1024, Math.max(1024, Math.floor(ROOM / calls.length)));
+function inlineBytesOf({ calls }: Turn): number {
+  return Math.min(8 * 1024, Math.max(1024, Math.floor(INLINE_RESULT_BYTES / calls.length)));
 }

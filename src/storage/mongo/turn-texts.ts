@@ -7,7 +7,7 @@ import { JsonText } from '../../common/json-text.js';
 import type { StoredJson } from '../ports/turns.store.js';
 import { MongoDatabase } from './database.js';
 import { TURN_TEXTS, type TurnDocument, TURNS, type TurnTextDocument } from './turn-collections.js';
-import { type Place, pieceKey, placeOf, type TurnValues } from './turn-values.js';
+import { type TextLocation, pieceKey, locationOf, type TurnValues } from './turn-values.js';
 import { checked } from './values.js';
 
 /** Bytes of pieces that are written, or read, at once. */
@@ -53,12 +53,12 @@ export class TurnTexts {
   /** The values, in order, as documents store them. */
   async read(stored: readonly string[]): Promise<StoredJson[]> {
     const values: StoredJson[] = [];
-    const places = stored.map(placeOf);
-    for (const [from, to] of batches(places.map((place) => place?.bytes ?? 0))) {
-      const pieces = await this.piecesOf(places.slice(from, to));
+    const locations = stored.map(locationOf);
+    for (const [from, to] of batches(locations.map((location) => location?.bytes ?? 0))) {
+      const pieces = await this.piecesOf(locations.slice(from, to));
       for (let at = from; at < to; at += 1) {
-        const place = places[at]!;
-        values.push(place ? valueIn(pieces, place) : (JSON.parse(stored[at]!) as Json));
+        const location = locations[at]!;
+        values.push(location ? valueIn(pieces, location) : (JSON.parse(stored[at]!) as Json));
         await yieldIfBusy();
       }
     }
@@ -87,8 +87,8 @@ export class TurnTexts {
     return loose.length === limit;
   }
 
-  private async piecesOf(places: readonly (Place | null)[]): Promise<Map<string, Uint8Array>> {
-    const ids = [...new Set(places.flatMap((place) => (place ? keysOf(place) : [])))];
+  private async piecesOf(locations: readonly (TextLocation | null)[]): Promise<Map<string, Uint8Array>> {
+    const ids = [...new Set(locations.flatMap((location) => (location ? keysOf(location) : [])))];
     if (ids.length === 0) return new Map();
     const found = await this.database.attempt(() =>
       this.texts.find({ _id: { $in: ids } }, { bytes: 1 }).lean<Piece[]>(),
@@ -97,9 +97,9 @@ export class TurnTexts {
   }
 }
 
-function valueIn(pieces: ReadonlyMap<string, Uint8Array>, place: Place): StoredJson {
-  const { count, offset, bytes } = place;
-  const parts = keysOf(place).map((key) => {
+function valueIn(pieces: ReadonlyMap<string, Uint8Array>, location: TextLocation): StoredJson {
+  const { count, offset, bytes } = location;
+  const parts = keysOf(location).map((key) => {
     const piece = pieces.get(key);
     if (piece === undefined) throw new Error(`A piece of a turn's text is not there: ${key}`);
     const length = count === 1 ? bytes : piece.byteLength;
@@ -109,21 +109,21 @@ function valueIn(pieces: ReadonlyMap<string, Uint8Array>, place: Place): StoredJ
   return JSON.parse(Buffer.concat(parts).toString('utf8')) as Json;
 }
 
-function keysOf({ name, piece, count }: Place): string[] {
+function keysOf({ name, piece, count }: TextLocation): string[] {
   return Array.from({ length: count }, (_, n) => pieceKey(name, piece + n));
 }
 
 /** Ranges of a list, `from` inclusive and `to` exclusive, each of a few megabytes or of one larger item. */
 function batches(sizes: readonly number[]): [from: number, to: number][] {
-  const spans: [number, number][] = [];
+  const ranges: [number, number][] = [];
   let [from, bytes] = [0, 0];
   sizes.forEach((size, at) => {
     if (at > from && bytes + size > BATCH) {
-      spans.push([from, at]);
+      ranges.push([from, at]);
       [from, bytes] = [at, 0];
     }
     bytes += size;
   });
-  if (from < sizes.length) spans.push([from, sizes.length]);
-  return spans;
+  if (from < sizes.length) ranges.push([from, sizes.length]);
+  return ranges;
 }

@@ -9,7 +9,7 @@ const LARGE = 64 * 1024;
 const PART = 512 * 1024;
 
 /** Where the JSON of a value is stored: `count` pieces from `piece` (from 0), or in a shared piece from `offset`. */
-export interface Place {
+export interface TextLocation {
   name: string;
   piece: number;
   count: number;
@@ -26,15 +26,15 @@ export class TurnValues {
   constructor(readonly name: string) {}
 
   /** The stored form of the value, if the document has space for `maxBytes` of it. */
-  async add(value: Json, room: number): Promise<string> {
-    if (isLongerThan(value, LARGE)) return this.apart(value);
+  async add(value: Json, maxBytes: number): Promise<string> {
+    if (isLongerThan(value, LARGE)) return this.addPieces(value);
     const text = JSON.stringify(value);
     const bytes = Buffer.byteLength(text);
-    if (bytes <= room) return text;
-    return this.together(Buffer.from(text));
+    if (bytes <= maxBytes) return text;
+    return this.addShared(Buffer.from(text));
   }
 
-  private together(text: Buffer): string {
+  private addShared(text: Buffer): string {
     const { length: bytes } = text;
     if (this.shared === null || this.shared.bytes + bytes > LARGE) {
       this.close();
@@ -44,13 +44,13 @@ export class TurnValues {
     const { at: piece, bytes: offset, texts } = this.shared;
     texts.push(text);
     this.shared.bytes += bytes;
-    return this.placed({ piece, count: 1, offset, bytes });
+    return this.referenceTo({ piece, count: 1, offset, bytes });
   }
 
-  private async apart(value: Json): Promise<string> {
+  private async addPieces(value: Json): Promise<string> {
     const piece = this.pieces.length;
     let [pending, bytes] = ['', 0];
-    const keep = (): void => {
+    const addPiece = (): void => {
       const part = Buffer.from(pending);
       this.pieces.push(part);
       bytes += part.length;
@@ -59,11 +59,11 @@ export class TurnValues {
     for (const text of jsonPieces(value)) {
       pending += text;
       if (pending.length < PART) continue;
-      keep();
+      addPiece();
       await yieldIfBusy();
     }
-    if (pending !== '') keep();
-    return this.placed({ piece, count: this.pieces.length - piece, offset: 0, bytes });
+    if (pending !== '') addPiece();
+    return this.referenceTo({ piece, count: this.pieces.length - piece, offset: 0, bytes });
   }
 
   /** Call after the last value: completes the shared piece. */
@@ -72,14 +72,14 @@ export class TurnValues {
     this.shared = null;
   }
 
-  private placed({ piece, count, offset, bytes }: Omit<Place, 'name'>): string {
+  private referenceTo({ piece, count, offset, bytes }: Omit<TextLocation, 'name'>): string {
     // No JSON starts with `@`.
     return `@${[this.name, piece, count, offset, bytes].join(':')}`;
   }
 }
 
 /** Where a value is stored; null if the document contains it. */
-export function placeOf(stored: string): Place | null {
+export function locationOf(stored: string): TextLocation | null {
   if (!stored.startsWith('@')) return null;
   const [name, ...numbers] = stored.slice(1).split(':') as [string, ...string[]];
   const [piece, count, offset, bytes] = numbers.map(Number) as [number, number, number, number];
@@ -88,7 +88,7 @@ export function placeOf(stored: string): Place | null {
 
 /** Bytes of the JSON of a value. */
 export function bytesOf(stored: string): number {
-  return placeOf(stored)?.bytes ?? Buffer.byteLength(stored);
+  return locationOf(stored)?.bytes ?? Buffer.byteLength(stored);
 }
 
 /** `_id` of a piece. */

@@ -98,11 +98,11 @@ export class MongoTurnStore extends TurnStore {
       ...{ ...outbox, outboxBytes: bytesIn(drafts) },
     });
     if (!isNew) {
-      const standing = (await this.find(turn))!;
+      const stored = (await this.find(turn))!;
       // callIds are new for each turn: equal ones mean that this insert succeeded before, and its response was lost.
-      if (standing.calls[0]!.callId !== firstCallId) {
+      if (stored.calls[0]!.callId !== firstCallId) {
         await this.texts.discard(values);
-        return standing;
+        return stored;
       }
     }
     if (events.length > 0) this.projector.wake(workspaceId);
@@ -143,14 +143,14 @@ export class MongoTurnStore extends TurnStore {
       }
       const current = await this.documentOf(turn, { ...TURN_STATE, version: 1, texts: 1 });
       // The first attempt may have succeeded, with its response lost.
-      const isMine = current?.texts.includes(values.name) ?? false;
+      const isOwnWrite = current?.texts.includes(values.name) ?? false;
       if (current?.version !== before.version) {
-        if (!isMine) await this.texts.discard(values);
-        if (current === null || (!isMine && !isStored(current, turn))) return false;
+        if (!isOwnWrite) await this.texts.discard(values);
+        if (current === null || (!isOwnWrite && !isStored(current, turn))) return false;
         if (events.length > 0) this.projector.wake(workspaceId);
         return true;
       }
-      await this.makeRoom(before, turn, results, drains, values);
+      await this.drainOutbox(before, turn, results, drains, values);
     }
   }
 
@@ -255,7 +255,7 @@ export class MongoTurnStore extends TurnStore {
   }
 
   /** Called if a save of the current version does not fit: throws if it never can, otherwise drains the outbox. */
-  private async makeRoom(
+  private async drainOutbox(
     before: Turn,
     turn: Turn,
     results: readonly CallResult[],
@@ -267,8 +267,8 @@ export class MongoTurnStore extends TurnStore {
     const isRefused = haveResults(calls, turn, results);
     if (isRefused || drains === DRAINS) {
       await this.texts.discard(values);
-      const why = isRefused ? 'a call of it has a result already' : 'its outbox does not become empty';
-      throw new Error(`Turn ${turn.turnId} cannot be saved: ${why}.`);
+      const reason = isRefused ? 'a call of it has a result already' : 'its outbox does not become empty';
+      throw new Error(`Turn ${turn.turnId} cannot be saved: ${reason}.`);
     }
     await this.projector.drain(turn.workspaceId);
     const empty = { _id: eq(turnKey(turn)), version: eq(before.version), pendingIn: eq(null) };

@@ -31,10 +31,10 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
   }
 
   /** Resolves at once; the count is written later. */
-  async count(workspaceId: string, userId: string, more: Partial<Usage>): Promise<void> {
+  async count(workspaceId: string, userId: string, added: Partial<Usage>): Promise<void> {
     const ofWorkspace = this.waiting.get(workspaceId) ?? new Map<string, Usage>();
     this.waiting.set(workspaceId, ofWorkspace);
-    ofWorkspace.set(userId, sumOf(ofWorkspace.get(userId) ?? {}, more));
+    ofWorkspace.set(userId, sumOf(ofWorkspace.get(userId) ?? {}, added));
     this.flushTimer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
@@ -54,7 +54,7 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
 
   private async write(workspaceId: string, byUser: ReadonlyMap<string, Usage>): Promise<void> {
     try {
-      for (const [userId, more] of byUser) await this.add(workspaceId, userId, more);
+      for (const [userId, added] of byUser) await this.add(workspaceId, userId, added);
     } catch (error) {
       const reason = (error as Error).message;
       this.logger.warn(
@@ -65,13 +65,13 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
   }
 
   /** Not retried after a transient fault: it may have succeeded, and is not idempotent. */
-  private async add(workspaceId: string, userId: string, more: Usage): Promise<void> {
+  private async add(workspaceId: string, userId: string, added: Usage): Promise<void> {
     const _id = eq(workspaceId);
     for (;;) {
-      const $inc = { ...more, ...ofTheMember(more) };
+      const $inc = { ...added, ...memberFields(added) };
       if (await this.update({ _id, 'members.userId': eq(userId) }, { $inc })) return;
-      const $push = { members: { userId, ...more } };
-      if (await this.update({ _id, 'members.userId': { $ne: userId } }, { $inc: more, $push })) return;
+      const $push = { members: { userId, ...added } };
+      if (await this.update({ _id, 'members.userId': { $ne: userId } }, { $inc: added, $push })) return;
       await this.database.insert(this.usage, { _id: workspaceId, ...NO_USAGE, members: [] });
     }
   }
@@ -84,8 +84,8 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
   }
 }
 
-function ofTheMember(more: Usage): { [path: string]: number } {
-  return Object.fromEntries(Object.entries(more).map(([name, by]) => [`members.$.${name}`, by]));
+function memberFields(added: Usage): { [path: string]: number } {
+  return Object.fromEntries(Object.entries(added).map(([name, by]) => [`members.$.${name}`, by]));
 }
 
 export function sumOf(one: Partial<Usage>, other: Partial<Usage>): Usage {

@@ -111,8 +111,7 @@ export abstract class FileStore {
   /** Stores a new file, live or deleted, with its first version. A live one needs a free docPath. */
   abstract insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean>;
   /**
-   * Adds `file.head`, a new version, as the head. A deleted file becomes live again at `file.path`, which must be
-   * free.
+   * Adds `file.head`, a new version, as the head. A deleted file becomes live again at `file.path`, which must be free.
    */
   abstract commitVersion(
     file: FileRecord,
@@ -159,9 +158,7 @@ export abstract class FileStore {
     afterPath: string | null,
     limit: number,
   ): Promise<ListedEntry[]>;
-  /**
-   * Up to `limit` entries anywhere below a folder, including implied folders, by docPath, after the given docPath.
-   */
+  /** Up to `limit` entries anywhere below a folder, including implied folders, by docPath, after the given docPath. */
   abstract below(
     workspaceId: string,
     folderDocPath: string,

@@ -28,9 +28,7 @@ export interface CallApproval {
   readonly editedAt?: number | undefined;
 }
 
-/**
- * The mutable state of one tool call. Its arguments and its result are stored apart, once each. Times are epoch ms.
- */
+/** The mutable state of one tool call. Its arguments and its result are stored apart, once each. Times are epoch ms. */
 export interface Call {
   readonly callId: string;
   readonly toolCallId: string;
@@ -40,9 +38,7 @@ export interface Call {
   /** The contract that it was accepted under; absent for an unknown tool. */
   readonly contractDigest?: string | undefined;
   readonly location: ExecutionLocation;
-  /**
-   * Whether the server runs it only after a person's approval; fixed at acceptance. Absent: the server asks nobody.
-   */
+  /** Whether the server runs it only after a person's approval; fixed at acceptance. Absent: the server asks nobody. */
   readonly needsApproval?: true | undefined;
   /** The decision, once such a call was approved. */
   readonly approved?: CallApproval | undefined;

@@ -108,9 +108,7 @@ export abstract class TurnStore {
   ): Promise<OpenTurnName[]>;
   /** The open turns of the workspace. */
   abstract openOfWorkspace(workspaceId: string): Promise<OpenCount>;
-  /**
-   * The open turns of the user, in all workspaces of which they are a member; those in others are being cancelled.
-   */
+  /** The open turns of the user, in all workspaces of which they are a member; those in others are being cancelled. */
   abstract openOfUser(userId: string): Promise<OpenCount>;
   /** Open turns with a timeout at or before `time`, the most overdue first. */
   abstract dueBefore(time: number, limit: number): Promise<TurnRef[]>;

@@ -90,8 +90,8 @@ export class ClientStore {
         return (await this.records.insert(CLIENTS, first)) === 'inserted' ? null : undefined;
       }
       if (!isNewer(client, known)) return null;
-      const had = new Set(roots.map(({ docPath }) => docPath));
-      return { ...announced, statuses: known.statuses.filter(({ docPath }) => had.has(docPath)) };
+      const rootPaths = new Set(roots.map(({ docPath }) => docPath));
+      return { ...announced, statuses: known.statuses.filter(({ docPath }) => rootPaths.has(docPath)) };
     });
   }
 
@@ -101,7 +101,7 @@ export class ClientStore {
   }
 
   /** Records the end of this connection, unless a newer one is known or the end was recorded. */
-  async left(client: ClientName, connectionId: string, at: number): Promise<void> {
+  async disconnected(client: ClientName, connectionId: string, at: number): Promise<void> {
     const connected = { ...nameOf(client), connectionId, leftAt: null };
     await this.records.update(CLIENTS, connected, { leftAt: at, seenAt: at });
   }
@@ -111,7 +111,7 @@ export class ClientStore {
     return this.change(client, async (known) => {
       if (known?.connectionId !== connectionId) return null;
       // Also true if this write was sent before, and its response was lost.
-      if (known.statuses.some((told) => isDeepStrictEqual(told, status))) return null;
+      if (known.statuses.some((previous) => isDeepStrictEqual(previous, status))) return null;
       const others = known.statuses.filter(({ docPath }) => docPath !== status.docPath);
       return { statuses: [...others, status].sort(byDocPath) };
     });
@@ -147,8 +147,8 @@ export class ClientStore {
   }
 
   private lastSeen(workspaceId: string, userId: string, limit: number): Promise<StoredClient[]> {
-    const lastFirst = { by: ['seenAt', 'connectedAt', 'clientId'], descending: true } as const;
-    return this.records.find(CLIENTS, { workspaceId, userId }, { ...lastFirst, limit });
+    const newestFirst = { by: ['seenAt', 'connectedAt', 'clientId'], descending: true } as const;
+    return this.records.find(CLIENTS, { workspaceId, userId }, { ...newestFirst, limit });
   }
 
   /**

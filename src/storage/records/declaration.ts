@@ -34,9 +34,7 @@ export interface Table {
   readonly isTransient?: boolean;
 }
 
-/**
- * A kind of record, declared once for all backends. A record with a `workspaceId` belongs to an existing workspace.
- */
+/** A kind of record, declared once for all backends. A record with a `workspaceId` belongs to an existing workspace. */
 export interface RecordDeclaration<R, Key extends TextField<R> = TextField<R>> extends Table {
   readonly fields: { readonly [F in keyof R & string]-?: FieldTypeOf<R[F]> };
   /** At most one record has these values. They are immutable. */

@@ -111,7 +111,7 @@ export class FileRequestStore {
     const all = Buffer.from(content ?? []);
     for (let at = 0; at * PIECE_BYTES < all.length; at += 1) {
       const base64 = all.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES).toString('base64');
-      await this.records.insert(FILE_PIECES, { requestId: id, place: placeOf(at), base64, expiresAt });
+      await this.records.insert(FILE_PIECES, { requestId: id, place: positionText(at), base64, expiresAt });
     }
     const answered = { outcome, open: 0, bytes: all.length };
     if ((await this.records.update(FILE_REQUESTS, { id, open: 1 }, answered)) > 0) return;
@@ -144,6 +144,6 @@ export class FileRequestStore {
   }
 }
 
-function placeOf(at: number): string {
+function positionText(at: number): string {
   return String(at).padStart(4, '0');
 }

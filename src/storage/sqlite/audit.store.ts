@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '@patchbay/protocol';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { toText } from '../plain-text.js';
-import { mayNamePath, needlesOf, placesOf, rangeBelow } from '../event-paths.js';
+import { mayNamePath, searchTextsOf, candidatesOf, rangeBelow } from '../event-paths.js';
 import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
 import {
   type EventRow,
@@ -25,7 +25,7 @@ const STEP_EVENTS = 4_000;
 const MOST_EVENTS = 40_000;
 
 /** Comparison operators for sequence numbers, by order. */
-const WAYS = { asc: { beyond: '>', upTo: '<=' }, desc: { beyond: '<', upTo: '>=' } } as const;
+const COMPARISONS = { asc: { beyond: '>', upTo: '<=' }, desc: { beyond: '<', upTo: '>=' } } as const;
 
 /** The search; `turnId` null: events without a turn. */
 type Search = Omit<AuditFilter, 'turnId'> & { turnId?: string | null };
@@ -50,34 +50,34 @@ export class SqliteAuditStore extends AuditStore {
     if (workspace === null) return { events: [], nextAfter: null };
     const filter = this.withTurnOfCall(workspace, asked);
     const { where, values } = conditions(filter);
-    const way = WAYS[order];
+    const comparison = COMPARISONS[order];
     const sql = `${SELECT_EVENTS} ${indexOf(filter)?.name ?? ''}
-      WHERE workspace = ? AND seq ${way.beyond} ? AND seq ${way.upTo} ?${where} ORDER BY seq ${order} LIMIT ?`;
+      WHERE workspace = ? AND seq ${comparison.beyond} ? AND seq ${comparison.upTo} ?${where} ORDER BY seq ${order} LIMIT ?`;
     const events: AuditEvent[] = [];
-    const look = (from: number, to: number): void => {
-      const room = limit + 1 - events.length;
-      const rows = this.database.all<EventRow>(sql, [workspace, from, to, ...values, room]);
+    const examine = (from: number, to: number): void => {
+      const remaining = limit + 1 - events.length;
+      const rows = this.database.all<EventRow>(sql, [workspace, from, to, ...values, remaining]);
       for (const row of rows) events.push(toAuditEvent(toRecord(row)));
     };
-    const full = (): AuditFind => found(events.slice(0, limit), filter, events[limit - 1]!.seq);
+    const full = (): AuditFind => toFind(events.slice(0, limit), filter, events[limit - 1]!.seq);
     if (fitsAll(filter)) {
       // Every examined event matches, so one step suffices.
       await yieldIfBusy();
-      look(afterSeq, order === 'asc' ? Number.MAX_SAFE_INTEGER : 0);
-      return events.length > limit ? full() : found(events, filter, null);
+      examine(afterSeq, order === 'asc' ? Number.MAX_SAFE_INTEGER : 0);
+      return events.length > limit ? full() : toFind(events, filter, null);
     }
     const last = lastSeq(this.database, workspace);
     const end = order === 'asc' ? last : 0;
     let after = order === 'asc' ? afterSeq : Math.min(afterSeq, last + 1);
     const isOver = (): boolean => (order === 'asc' ? after >= last : after <= 1);
-    for (let seen = 0; !isOver() && seen < MOST_EVENTS; seen += STEP_EVENTS) {
+    for (let examined = 0; !isOver() && examined < MOST_EVENTS; examined += STEP_EVENTS) {
       await yieldIfBusy();
       const to = this.endOfStep(workspace, filter, after, order) ?? end;
-      look(after, to);
+      examine(after, to);
       if (events.length > limit) return full();
       after = to;
     }
-    return found(events, filter, isOver() ? null : after);
+    return toFind(events, filter, isOver() ? null : after);
   }
 
   /** One statement for any number of workspaces. */
@@ -109,7 +109,7 @@ export class SqliteAuditStore extends AuditStore {
     // The sequence numbers of the whole trail have no gaps.
     if (index === null) return order === 'asc' ? after + STEP_EVENTS : Math.max(0, after - STEP_EVENTS);
     const sql = `SELECT seq FROM audit_events ${index.name}
-      WHERE workspace = ? AND seq ${WAYS[order].beyond} ? AND ${index.of}
+      WHERE workspace = ? AND seq ${COMPARISONS[order].beyond} ? AND ${index.of}
       ORDER BY seq ${order} LIMIT 1 OFFSET ${STEP_EVENTS - 1}`;
     const row = this.database.get<[number]>(sql, [workspace, after, index.key]);
     return row === null ? null : row[0];
@@ -165,7 +165,7 @@ function conditions(filter: Search): { where: string; values: SqlValue[] } {
     where += ` AND ${clause}`;
     values.push(value);
   }
-  if (asksForPath(filter)) {
+  if (hasPathFilter(filter)) {
     const { clause, operands } = pathCondition(filter);
     where += ` AND (${clause})`;
     values.push(...operands);
@@ -175,10 +175,10 @@ function conditions(filter: Search): { where: string; values: SqlValue[] } {
 
 /** Matches events that may name the path: compares its own column, and searches the JSON of the other fields. */
 function pathCondition(filter: Search): { clause: string; operands: SqlValue[] } {
-  const needles = needlesOf(filter);
+  const texts = searchTextsOf(filter);
   const clauses: string[] = [];
   const operands: SqlValue[] = [];
-  for (const { path, below } of placesOf(filter)) {
+  for (const { path, below } of candidatesOf(filter)) {
     if (path !== undefined) {
       clauses.push('path = ?');
       operands.push(toText(path));
@@ -189,17 +189,17 @@ function pathCondition(filter: Search): { clause: string; operands: SqlValue[] }
       operands.push(first, end);
     }
   }
-  clauses.push(...needles.map(() => 'instr(fields, ?) > 0'));
-  return { clause: clauses.join(' OR '), operands: [...operands, ...needles] };
+  clauses.push(...texts.map(() => 'instr(fields, ?) > 0'));
+  return { clause: clauses.join(' OR '), operands: [...operands, ...texts] };
 }
 
-function asksForPath({ path, below }: Search): boolean {
+function hasPathFilter({ path, below }: Search): boolean {
   return path !== undefined || below !== undefined;
 }
 
 /** The matching events among those that passed the conditions. */
-function found(events: readonly AuditEvent[], filter: Search, nextAfter: number | null): AuditFind {
-  const fitting = asksForPath(filter) ? events.filter((event) => mayNamePath(event, filter)) : events;
+function toFind(events: readonly AuditEvent[], filter: Search, nextAfter: number | null): AuditFind {
+  const fitting = hasPathFilter(filter) ? events.filter((event) => mayNamePath(event, filter)) : events;
   return { events: [...fitting], nextAfter };
 }
 

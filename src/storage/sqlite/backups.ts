@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type BackupContents, BackupError, Backups, type Restored } from '../ports/backups.js';
-import { partialOf, place, realFolder, sync } from '../partial-file.js';
+import { partialOf, publish, realFolder, sync } from '../partial-file.js';
 import { copyDatabase, foldLog, inspectDatabase, removeDatabase } from './copy-database.js';
 import { DATABASE_FILE, DataLock, LOCK_FILE } from './data-lock.js';
 import { asReader } from './readers.js';
@@ -30,7 +30,7 @@ export class SqliteBackups extends Backups {
       const contents = inspectDatabase(partial);
       sync(partial);
       if (force) renameSync(partial, target);
-      else place(partial, target);
+      else publish(partial, target);
       sync(folder);
       return contents;
     });
@@ -42,7 +42,7 @@ export class SqliteBackups extends Backups {
     const directory = resolve(dataDir);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const target = join(directory, DATABASE_FILE);
-    const lock = DataLock.take(directory);
+    const lock = DataLock.acquire(directory);
     try {
       if (!force && existsSync(target))
         throw new BackupError(`${directory} contains data already; --force keeps that under another name`);
@@ -50,8 +50,8 @@ export class SqliteBackups extends Backups {
         copyDatabase(source, partial);
         const contents = inspectDatabase(partial);
         sync(partial);
-        const replaced = existsSync(target) ? keepAside(target) : null;
-        giveTo(directory, partial, join(directory, LOCK_FILE));
+        const replaced = existsSync(target) ? linkAside(target) : null;
+        chownLike(directory, partial, join(directory, LOCK_FILE));
         renameSync(partial, target);
         sync(directory);
         return { ...contents, replaced };
@@ -86,7 +86,7 @@ function inPartial<T>(target: string, work: (partial: string) => T): T {
 }
 
 /** Links what is about to be replaced under a second name, after folding in its log if possible. */
-function keepAside(target: string): string {
+function linkAside(target: string): string {
   foldLog(target);
   const aside = `${target}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
   if (existsSync(`${target}-wal`)) renameSync(`${target}-wal`, `${aside}-wal`);
@@ -100,7 +100,7 @@ function keepAside(target: string): string {
 }
 
 /** Gives files created by root to the owner of the directory, or the server could not open them. */
-export function giveTo(directory: string, ...files: string[]): void {
+export function chownLike(directory: string, ...files: string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(directory);
   for (const file of files) chownSync(file, uid, gid);

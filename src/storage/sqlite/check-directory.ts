@@ -14,7 +14,7 @@ export function checkDirectory<T>(
   findings: Findings,
   work: (source: SqliteTransferSource) => Promise<T>,
 ): Promise<T> {
-  return snapshotOf(dataDir, (...copy) => looked(copy, findings, work));
+  return snapshotOf(dataDir, (...copy) => checkCopy(copy, findings, work));
 }
 
 /** Same as `checkDirectory`, but on the data itself, with a repair. DataDirectoryInUseError while a server runs. */
@@ -24,7 +24,7 @@ export async function repairDirectory<T>(
   work: (source: SqliteTransferSource, repair: RepairUsage) => Promise<T>,
 ): Promise<T> {
   const directory = resolve(dataDir);
-  DataLock.take(withData(directory)).release();
+  DataLock.acquire(withData(directory)).release();
   return checkDirectory(directory, findings, (source) =>
     work(source, async (difference) => {
       const database = SqliteDatabase.open(directory);
@@ -43,10 +43,10 @@ export function checkBackup<T>(
   findings: Findings,
   work: (source: SqliteTransferSource) => Promise<T>,
 ): Promise<T> {
-  return copyOfBackup(file, (...copy) => looked(copy, findings, work));
+  return copyOfBackup(file, (...copy) => checkCopy(copy, findings, work));
 }
 
-function looked<T>(
+function checkCopy<T>(
   [database, folder]: [SqliteDatabase, string],
   findings: Findings,
   work: (source: SqliteTransferSource) => Promise<T>,
@@ -68,9 +68,9 @@ function checkStructure(database: SqliteDatabase, scratch: string, findings: Fin
   try {
     const parts = (of: SqliteDatabase) =>
       of.all<Part>('SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name');
-    const there = new Map(parts(database).map(([type, name, sql]) => [`${type} ${name}`, sql]));
+    const existing = new Map(parts(database).map(([type, name, sql]) => [`${type} ${name}`, sql]));
     for (const [type, name, sql] of parts(fresh))
-      if (there.get(`${type} ${name}`) !== sql)
+      if (existing.get(`${type} ${name}`) !== sql)
         findings.add('declared', `${type} ${name}: sqlite3 ${DATABASE_FILE} ${JSON.stringify(sql)}`);
   } finally {
     fresh.close();

@@ -16,7 +16,7 @@ export class DataLock {
   private constructor(private readonly connection: Libsql.Database) {}
 
   /** Throws DataDirectoryInUseError if another process has it. */
-  static take(directory: string): DataLock {
+  static acquire(directory: string): DataLock {
     const file = join(directory, LOCK_FILE);
     createPrivateFile(file);
     const connection = connect(file);

@@ -45,8 +45,8 @@ export class SqliteDatabase {
       },
       execute: (sql) => void this.prepared(sql).run([]),
     });
-    this.share(false);
-    this.readers = new ReaderWatch(directory, (isWanted) => this.share(isWanted));
+    this.setShared(false);
+    this.readers = new ReaderWatch(directory, (isWanted) => this.setShared(isWanted));
   }
 
   /** Opens or creates the database of a data directory, and locks it until `close` or the end of the process. */
@@ -55,7 +55,7 @@ export class SqliteDatabase {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const file = join(path, DATABASE_FILE);
     if (!existsSync(file) && existsSync(join(path, IMPORTING))) throw new ImportIncompleteError(path);
-    const lock = DataLock.take(path);
+    const lock = DataLock.acquire(path);
     createPrivateFile(file);
     const connection = connect(file);
     try {
@@ -105,8 +105,8 @@ export class SqliteDatabase {
     if (this.closed) return Promise.reject(closedError());
     return this.group.add(job).then(
       (value) => {
-        this.disk.worked();
-        this.tellGrowth();
+        this.disk.recordSuccess();
+        this.emitGrowth();
         return value;
       },
       (error: unknown) => {
@@ -120,7 +120,7 @@ export class SqliteDatabase {
     this.growing.add(workspace);
   }
 
-  private tellGrowth(): void {
+  private emitGrowth(): void {
     if (this.growing.size === 0) return;
     const grown = [...this.growing];
     this.growing.clear();
@@ -135,7 +135,7 @@ export class SqliteDatabase {
     this.readers.stop();
     this.statements.clear();
     try {
-      this.share(true);
+      this.setShared(true);
       this.connection.exec('PRAGMA journal_mode=DELETE');
     } catch (error) {
       // A backup is still reading; the log remains, and the next opener folds it in.
@@ -150,7 +150,7 @@ export class SqliteDatabase {
    * Shares the file, or keeps it locked, which saves two system calls per statement. The lock is taken by a write,
    * attempted here: while a reader is active, it is retried at the next look.
    */
-  private share(isShared: boolean): void {
+  private setShared(isShared: boolean): void {
     if (isShared === this.isShared) return;
     const { connection } = this;
     try {

@@ -6,7 +6,7 @@ import { sqliteCode } from './errors.js';
 const FAULT = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|BUSY|PROTOCOL)/;
 const RETRY_AFTER_SECONDS = 5;
 /** Minimum interval of log entries, ms: a failing disk fails many times a second. */
-const TELL_EVERY_MS = 10_000;
+const LOG_INTERVAL_MS = 10_000;
 
 const FULL = 'The disk of the server is full: nothing was stored. Try again once its operator has made room.';
 const FAILING =
@@ -16,15 +16,15 @@ const FAILING =
 export class DiskState {
   private readonly logger = new Logger('Storage');
   private failedAt = -Infinity;
-  private toldAt = -Infinity;
+  private loggedAt = -Infinity;
 
   /** The error to show to a caller: UNAVAILABLE for a disk error, else unchanged. */
   explain(error: unknown): unknown {
     const code = sqliteCode(error);
     if (!FAULT.test(code)) return error;
     this.failedAt = performance.now();
-    if (this.failedAt - this.toldAt >= TELL_EVERY_MS) {
-      this.toldAt = this.failedAt;
+    if (this.failedAt - this.loggedAt >= LOG_INTERVAL_MS) {
+      this.loggedAt = this.failedAt;
       this.logger.error({ code, reason: (error as Error).message }, 'The disk cannot be written');
     }
     const message = code.startsWith('SQLITE_FULL') ? FULL : FAILING;
@@ -32,9 +32,9 @@ export class DiskState {
   }
 
   /** Records a committed write. */
-  worked(): void {
-    if (this.toldAt === -Infinity || performance.now() - this.failedAt < TELL_EVERY_MS) return;
-    this.toldAt = -Infinity;
+  recordSuccess(): void {
+    if (this.loggedAt === -Infinity || performance.now() - this.failedAt < LOG_INTERVAL_MS) return;
+    this.loggedAt = -Infinity;
     this.logger.log('The disk can be written again');
   }
 }

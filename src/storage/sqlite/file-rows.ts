@@ -1,6 +1,6 @@
 import type { Entry, FileRecord, FolderRecord } from '../ports/files.store.js';
 import type { SqliteDatabase } from './database.js';
-import { settleAbove } from './implied-folders.js';
+import { updateAbove } from './implied-folders.js';
 import { toVersion, VERSION_COLUMNS, type VersionRow } from './version-rows.js';
 
 /** Selects what `toEntry` reads; names the index if SQLite might choose one that reads more. */
@@ -89,8 +89,8 @@ export function updateFile(
     [...state, file.path, file.docPath, file.deletedAt, key],
   );
   if (changes === 0) return null;
-  settleAbove(database, workspace, docPath);
-  if (docPath !== file.docPath) settleAbove(database, workspace, file.docPath);
+  updateAbove(database, workspace, docPath);
+  if (docPath !== file.docPath) updateAbove(database, workspace, file.docPath);
   return { key, files: Number(file.deletedAt === null) - Number(deletedAt === null) };
 }
 

@@ -30,21 +30,21 @@ export function impliedFolder(
 }
 
 /** Updates the folders above a docPath after something there changed; call it in the same job. */
-export function settleAbove(database: SqliteDatabase, workspace: number, docPath: string): void {
+export function updateAbove(database: SqliteDatabase, workspace: number, docPath: string): void {
   for (let above = folderOf(docPath); above !== ''; above = folderOf(above)) {
     // A created folder keeps those above it in existence, whatever it contains.
     if (isMade(database, workspace, above)) return;
-    settle(database, workspace, above);
+    update(database, workspace, above);
   }
 }
 
-/** Same as `settleAbove`, including the docPath itself, at which a folder was created or removed. */
-export function settleFrom(database: SqliteDatabase, workspace: number, docPath: string): void {
-  settle(database, workspace, docPath);
-  settleAbove(database, workspace, docPath);
+/** Same as `updateAbove`, including the docPath itself, at which a folder was created or removed. */
+export function updateFrom(database: SqliteDatabase, workspace: number, docPath: string): void {
+  update(database, workspace, docPath);
+  updateAbove(database, workspace, docPath);
 }
 
-function settle(database: SqliteDatabase, workspace: number, docPath: string): void {
+function update(database: SqliteDatabase, workspace: number, docPath: string): void {
   const child = isMade(database, workspace, docPath) ? null : firstChild(database, workspace, docPath);
   if (child === null) {
     database.run(`DELETE FROM implied_folders WHERE ${OF_DOC_PATH}`, [workspace, docPath]);

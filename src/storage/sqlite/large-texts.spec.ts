@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { SqliteDatabase } from './database.js';
 import { TurnStaging } from './turn-staging.js';
-import { discard, readJson, smallColumn, stage, take } from './large-texts.js';
+import { discard, readJson, smallColumn, stage, markReferenced } from './large-texts.js';
 
 const LARGE = ['x'.repeat(1_000_000)];
 
@@ -37,7 +37,7 @@ describe('large texts', () => {
     await discard(database, [given]);
     expect(parts()).toBe(0);
     const taken = await stage(database, LARGE);
-    await database.write(() => take(database, taken));
+    await database.write(() => markReferenced(database, taken));
     const ofOne = parts();
     await stage(database, LARGE);
     expect(parts()).toBe(2 * ofOne);

@@ -56,7 +56,7 @@ function columnOf(id: number, bytes: number): string {
 }
 
 /** Marks a staged text as referenced; call it in the referencing job. */
-export function take(database: SqliteDatabase, column: string): void {
+export function markReferenced(database: SqliteDatabase, column: string): void {
   if (isStaged(column)) database.run('DELETE FROM staged_texts WHERE id = ?', [idOf(column)]);
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Prefix of a file whose existence asks for permission to read. */
-const WISH = 'patchbay.reader-';
+const REQUEST_PREFIX = 'patchbay.reader-';
 /** How often the holder looks for readers, ms. */
 const LOOK_MS = 500;
 /** An older request, ms, is from a reader that was killed. */
@@ -15,12 +15,12 @@ const AHEAD_MS = 60_000;
  * until then.
  */
 export function asReader<T>(directory: string, read: () => T): T {
-  const wish = join(directory, `${WISH}${process.pid}`);
-  writeFileSync(wish, '', { mode: 0o600 });
+  const request = join(directory, `${REQUEST_PREFIX}${process.pid}`);
+  writeFileSync(request, '', { mode: 0o600 });
   try {
     return read();
   } finally {
-    rmSync(wish, { force: true });
+    rmSync(request, { force: true });
   }
 }
 
@@ -28,9 +28,9 @@ export function asReader<T>(directory: string, read: () => T): T {
 export class ReaderWatch {
   private readonly timer: NodeJS.Timeout;
 
-  /** @param look is called twice a second. */
-  constructor(directory: string, look: (isWanted: boolean) => void) {
-    this.timer = setInterval(() => look(isWanted(directory)), LOOK_MS).unref();
+  /** @param onLook is called twice a second. */
+  constructor(directory: string, onLook: (isWanted: boolean) => void) {
+    this.timer = setInterval(() => onLook(isWanted(directory)), LOOK_MS).unref();
   }
 
   stop(): void {
@@ -40,10 +40,10 @@ export class ReaderWatch {
 
 function isWanted(directory: string): boolean {
   return namesIn(directory).some((name) => {
-    if (!name.startsWith(WISH)) return false;
-    const wish = statSync(join(directory, name), { throwIfNoEntry: false });
-    if (wish === undefined) return false;
-    const age = Date.now() - wish.mtimeMs;
+    if (!name.startsWith(REQUEST_PREFIX)) return false;
+    const request = statSync(join(directory, name), { throwIfNoEntry: false });
+    if (request === undefined) return false;
+    const age = Date.now() - request.mtimeMs;
     return age > -AHEAD_MS && age < STALE_MS;
   });
 }

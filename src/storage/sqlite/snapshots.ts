@@ -17,13 +17,13 @@ export function snapshotOf<T>(dataDir: string, work: Work<T>): Promise<T> {
   const directory = withData(resolve(dataDir));
   const file = join(directory, DATABASE_FILE);
   const copyTo = (copy: string) => asReader(directory, () => copyDatabase(file, copy));
-  return onCopy(directory, `The data directory ${directory}`, copyTo, work);
+  return withCopy(directory, `The data directory ${directory}`, copyTo, work);
 }
 
 /** Same as `snapshotOf` for a backup. */
 export function copyOfBackup<T>(file: string, work: Work<T>): Promise<T> {
   const backup = resolve(file);
-  return onCopy(dirname(backup), backup, (copy) => copyDatabase(backup, copy), work);
+  return withCopy(dirname(backup), backup, (copy) => copyDatabase(backup, copy), work);
 }
 
 /** Returns the directory; BackupError if it has no data. */
@@ -32,7 +32,7 @@ export function withData(directory: string): string {
   throw new BackupError(`${directory} holds no data of a Patchbay server`);
 }
 
-async function onCopy<T>(
+async function withCopy<T>(
   beside: string,
   name: string,
   copyTo: (copy: string) => void,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { sync } from '../partial-file.js';
 import { TransferError } from '../transfer/records.js';
-import { giveTo } from './backups.js';
+import { chownLike } from './backups.js';
 import { DATABASE_FILE, DataLock, LOCK_FILE } from './data-lock.js';
 import { IMPORTING, SqliteDatabase } from './database.js';
 import { SCHEMA_VERSION } from './schema.js';
@@ -28,7 +28,7 @@ export async function intoDirectory<T>(
 ): Promise<T> {
   const directory = resolve(dataDir);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = DataLock.take(directory);
+  const lock = DataLock.acquire(directory);
   const importing = join(directory, IMPORTING);
   try {
     if (existsSync(join(directory, DATABASE_FILE)))
@@ -37,7 +37,7 @@ export async function intoDirectory<T>(
     try {
       const result = await filled(importing, work);
       const imported = join(importing, DATABASE_FILE);
-      giveTo(directory, imported, join(directory, LOCK_FILE));
+      chownLike(directory, imported, join(directory, LOCK_FILE));
       sync(imported);
       renameSync(imported, join(directory, DATABASE_FILE));
       sync(directory);

@@ -4,7 +4,7 @@ import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Usage } from '../ports/usage.store.js';
 import { insertRecords } from './audit-rows.js';
 import { hashBytes } from './blobs.js';
-import { settleAbove, settleFrom } from './implied-folders.js';
+import { updateAbove, updateFrom } from './implied-folders.js';
 import { SqliteTransferSource } from './transfer-source.js';
 import { writeTurn } from './transfer-turns.js';
 import type { SqlValue } from './values.js';
@@ -87,7 +87,7 @@ export class SqliteTransferTarget extends SqliteTransferSource implements Record
       ...{ updated_at: isFile ? entry.updatedAt : createdAt, deleted_at: deletedAt, holder },
     });
     if (deletedAt !== null) return;
-    (isFile ? settleAbove : settleFrom)(this.database, workspace, docPath);
+    (isFile ? updateAbove : updateFrom)(this.database, workspace, docPath);
   }
 
   private batch({ record, loose }: Records['batches']): void {

@@ -7,7 +7,7 @@ import { readJson } from './large-texts.js';
 import { pages } from './pages.js';
 import { insertResults } from './result-rows.js';
 import { insertTurn, SELECT_TURNS, toTurn, type TurnRow } from './turn-rows.js';
-import { takeAll, TurnStaging } from './turn-staging.js';
+import { markAllReferenced, TurnStaging } from './turn-staging.js';
 import type { WorkspaceKeys } from './workspace-keys.js';
 
 /** The stored values of a turn's calls, in order: each in the row of its call, or in its own. */
@@ -42,7 +42,7 @@ export async function writeTurn(
     database.write(() => {
       const key = insertTurn(database, workspace, turn, columns);
       insertResults(database, key, turn, resultRows);
-      takeAll(database, columns, resultRows);
+      markAllReferenced(database, columns, resultRows);
       return { value: undefined, isKept: true };
     }),
   );

@@ -1,6 +1,6 @@
 import { checkRecords, type RepairUsage } from './check-records.js';
 import { Findings } from './findings.js';
-import { naming } from './shown-uri.js';
+import { nameDatabase } from './shown-uri.js';
 import { checkDatabase } from '../mongo/check-database.js';
 import type { RecordSource } from './store.js';
 import type { Kind } from './records.js';
@@ -17,14 +17,14 @@ export interface Checked {
  * @param isRepair corrects wrong usage counts; then no server may run
  */
 export function ofDirectory(dataDir: string, isRepair = false): Promise<Checked> {
-  return checked((findings, look) =>
-    isRepair ? repairDirectory(dataDir, findings, look) : checkDirectory(dataDir, findings, look),
+  return checked((findings, checkStore) =>
+    isRepair ? repairDirectory(dataDir, findings, checkStore) : checkDirectory(dataDir, findings, checkStore),
   );
 }
 
 /** Checks a backup. */
 export function ofBackup(file: string): Promise<Checked> {
-  return checked((findings, look) => checkBackup(file, findings, look));
+  return checked((findings, checkStore) => checkBackup(file, findings, checkStore));
 }
 
 /**
@@ -32,17 +32,19 @@ export function ofBackup(file: string): Promise<Checked> {
  * @param isRepair corrects wrong usage counts
  */
 export function ofDatabase(uri: string, isRepair = false): Promise<Checked> {
-  return naming(uri, () =>
-    checked((findings, look) =>
-      checkDatabase(uri, findings, Date.now(), (source, repair) => look(source, isRepair ? repair : null)),
+  return nameDatabase(uri, () =>
+    checked((findings, checkStore) =>
+      checkDatabase(uri, findings, Date.now(), (source, repair) =>
+        checkStore(source, isRepair ? repair : null),
+      ),
     ),
   );
 }
 
-type Look = (source: RecordSource, repair?: RepairUsage | null) => Promise<Map<Kind, number>>;
+type CheckStore = (source: RecordSource, repair?: RepairUsage | null) => Promise<Map<Kind, number>>;
 
 async function checked(
-  open: (findings: Findings, look: Look) => Promise<Map<Kind, number>>,
+  open: (findings: Findings, checkStore: CheckStore) => Promise<Map<Kind, number>>,
 ): Promise<Checked> {
   const findings = new Findings();
   const counts = await open(findings, (source, repair) =>

@@ -3,7 +3,7 @@ import { Digest, isSameDigest } from './digest.js';
 const of = (...lines: string[]) => {
   const digest = new Digest();
   lines.forEach((line) => digest.add(line, true));
-  return digest.stated;
+  return digest.summary;
 };
 
 describe('Digest', () => {

@@ -17,16 +17,16 @@ export class Digest {
   }
 
   /** The form in the trailer. */
-  get stated(): Stated {
+  get summary(): DigestSummary {
     return { records: this.records, sha256: this.sum.toString(16).padStart(64, '0') };
   }
 }
 
-export interface Stated {
+export interface DigestSummary {
   records: number;
   sha256: string;
 }
 
-export function isSameDigest(one: Stated, other: Stated): boolean {
-  return one.records === other.records && one.sha256 === other.sha256;
+export function isSameDigest(a: DigestSummary, b: DigestSummary): boolean {
+  return a.records === b.records && a.sha256 === b.sha256;
 }

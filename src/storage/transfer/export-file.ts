@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { partialOf, place, realFolder, sync } from '../partial-file.js';
+import { partialOf, publish, realFolder, sync } from '../partial-file.js';
 
 /** Stands for stdout or stdin. */
 export const STANDARD = '-';
@@ -22,7 +22,7 @@ export async function writeExport(
   try {
     const handle = await open(partial, 'wx', 0o600);
     await write(lines, handle.createWriteStream({ flush: true }), target, signal);
-    place(partial, target);
+    publish(partial, target);
     sync(folder);
   } finally {
     rmSync(partial, { force: true });

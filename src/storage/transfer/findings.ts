@@ -36,30 +36,30 @@ const EXAMPLES = 3;
 
 /** The findings of a check, bounded in size. */
 export class Findings {
-  private readonly found = new Map<FindingKind, { count: number; examples: string[] }>();
+  private readonly findings = new Map<FindingKind, { count: number; examples: string[] }>();
 
   /** @param example names one finding. */
   add(kind: FindingKind, example: string): void {
-    const { count, examples } = this.found.get(kind) ?? { count: 0, examples: [] };
-    const kept = examples.length < EXAMPLES ? [...examples, example] : examples;
-    this.found.set(kind, { count: count + 1, examples: kept });
+    const { count, examples } = this.findings.get(kind) ?? { count: 0, examples: [] };
+    const shown = examples.length < EXAMPLES ? [...examples, example] : examples;
+    this.findings.set(kind, { count: count + 1, examples: shown });
   }
 
   get hasUnreadable(): boolean {
-    return this.found.has('unreadable');
+    return this.findings.has('unreadable');
   }
 
   get hasFaults(): boolean {
-    return [...this.found.keys()].some((kind) => KINDS[kind].isFault);
+    return [...this.findings.keys()].some((kind) => KINDS[kind].isFault);
   }
 
   /** A paragraph per kind; "" without findings. */
   toString(): string {
-    return [...this.found]
+    return [...this.findings]
       .map(([kind, { count, examples }]) => {
-        const { what, mend } = KINDS[kind];
+        const { what: message, mend: remedy } = KINDS[kind];
         const more = count > examples.length ? `\n  … and ${count - examples.length} more` : '';
-        return `${what} (${count}). ${mend}\n${examples.map((one) => `  ${one}`).join('\n')}${more}`;
+        return `${message} (${count}). ${remedy}\n${examples.map((text) => `  ${text}`).join('\n')}${more}`;
       })
       .join('\n');
   }

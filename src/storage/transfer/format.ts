@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Stated } from './digest.js';
+import type { DigestSummary } from './digest.js';
 import { type Kind, KINDS, TransferError, type WholeBlob } from './records.js';
 import { readAll, type RecordSource } from './store.js';
 
@@ -36,7 +36,7 @@ export interface BytesLine {
 }
 export interface Trailer {
   kind: 'end';
-  kinds: { [Of in Kind]: Stated };
+  kinds: { [Of in Kind]: DigestSummary };
   /** Of all bytes before the trailer. */
   sha256: string;
 }
@@ -77,9 +77,7 @@ export function isBytesOf({ sha256, size }: Pick<WholeBlob, 'sha256' | 'size'>, 
   return bytes.length === size && createHash('sha256').update(bytes).digest('hex') === sha256;
 }
 
-/**
- * JSON with the names of a record and its parts sorted. Deeper values are user data and keep their order of names.
- */
+/** JSON with the names of a record and its parts sorted. Deeper values are user data and keep their order of names. */
 function spelt(value: unknown, depth: number): string {
   if (depth === 0 || typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => spelt(item, depth)).join()}]`;

@@ -3,7 +3,7 @@ import { type Kind, KINDS } from './records.js';
 const EVERY_MS = 100;
 
 /** Receives the number of records of a kind that are done. */
-export type Tell = (
+export type ReportProgress = (
   step: 'exported' | 'imported' | 'verified',
   kind: Kind,
   done: number,
@@ -11,7 +11,7 @@ export type Tell = (
 ) => void;
 
 /** Prints a line per finished kind; at a terminal it counts up in place meanwhile. */
-export function progressOn(out: NodeJS.WriteStream): Tell {
+export function progressOn(out: NodeJS.WriteStream): ReportProgress {
   let drawnAt = 0;
   return (step, kind, done, isAll = false) => {
     if (!isAll && (!out.isTTY || Date.now() - drawnAt < EVERY_MS)) return;

@@ -4,7 +4,7 @@ import type { CallValues } from './records.js';
 
 /** The results of the calls, for a write of the whole turn. */
 export function resultsOf(turn: Turn, values: readonly CallValues[]): CallResult[] {
-  return values.flatMap(({ arguments: _arguments, ...told }, at) =>
-    Object.keys(told).length === 0 ? [] : [{ callId: turn.calls[at]!.callId, ...told }],
+  return values.flatMap(({ arguments: _arguments, ...values }, at) =>
+    Object.keys(values).length === 0 ? [] : [{ callId: turn.calls[at]!.callId, ...values }],
   );
 }

@@ -7,7 +7,7 @@ export function shownUri(uri: string): string {
 }
 
 /** Names the database, without its password, in errors of the work. */
-export async function naming<T>(uri: string, work: () => Promise<T>): Promise<T> {
+export async function nameDatabase<T>(uri: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

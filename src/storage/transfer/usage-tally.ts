@@ -45,7 +45,7 @@ export class UsageTally {
     return [...workspaceIds]
       .map((workspaceId) => ({
         workspaceId,
-        counted: this.counted.get(workspaceId) ?? nothingIn(workspaceId),
+        counted: this.counted.get(workspaceId) ?? emptyUsage(workspaceId),
         held: this.heldBy(workspaceId),
       }))
       .filter(({ counted, held }) => !isSame(counted, held));
@@ -64,7 +64,7 @@ export class UsageTally {
   }
 }
 
-export function nothingIn(workspaceId: string): WholeUsage {
+export function emptyUsage(workspaceId: string): WholeUsage {
   return { workspaceId, ...NO_USAGE, members: [] };
 }
 
@@ -90,8 +90,8 @@ function sumOf(one: Usage, other: Partial<Usage>): Usage {
   return { bytes: sum('bytes'), files: sum('files'), versions: sum('versions'), sessions: sum('sessions') };
 }
 
-export function toldOf({ workspaceId, counted, held }: UsageDifference): string {
-  const told = (usage: Usage): string =>
+export function describeDifference({ workspaceId, counted, held }: UsageDifference): string {
+  const describe = (usage: Usage): string =>
     `${usage.bytes} bytes, ${usage.files} files, ${usage.versions} versions, ${usage.sessions} sessions`;
-  return `workspace ${workspaceId}: counted ${told(counted)}; found ${told(held)}`;
+  return `workspace ${workspaceId}: counted ${describe(counted)}; found ${describe(held)}`;
 }

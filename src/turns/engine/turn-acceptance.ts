@@ -77,7 +77,7 @@ export class TurnAcceptance {
     }
     const { workspaceId, userId, id: sessionId } = session;
     const ref = { workspaceId, userId, sessionId, turnId };
-    const room = await this.openTurns.take(ref, checked.calls.length).catch(async (error: unknown) => {
+    const room = await this.openTurns.reserve(ref, checked.calls.length).catch(async (error: unknown) => {
       // The same request may have stored the turn meanwhile, and taken the last room with it.
       if ((await this.store.versionOf(ref)) === null) throw error;
       return null;
