@@ -6,9 +6,7 @@ import { EDIT_TEXT, EXCERPT_TEXT, HASH_TEXT } from './tools/text-jobs.js';
 import type { Job, WorkOrder } from './jobs/job.js';
 import { runOrder, type WorkOutcome } from './jobs/work-outcome.js';
 
-/**
- * The script of a worker thread. It knows every job of the server, and must not load a framework, a store or a socket.
- */
+/** The script of a worker thread. It must not load a framework, a store or a socket. */
 
 const JOBS: readonly Job<never, unknown>[] = [
   ...[APPLY_PATCHES, DIFF_PATCHES, INSPECT_PATCHES, INVERT_PATCHES],

@@ -37,8 +37,7 @@ export function readBody(
   // Socket events carry no async context, so the owner is captured here.
   const owner = workOwner();
   const announced = Number(request.headers['content-length'] ?? 0);
-  // Reserves the announced size at once: of bodies that arrive together the first ones fit whole, instead of all in
-  // part.
+  // Reserves the announced size at once, so that of simultaneous bodies some fit whole instead of all in part.
   const refusal = announced > limit ? tooLarge(limit) : reception.reserve(announced);
   if (refusal) {
     drop(request, owner);

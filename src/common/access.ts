@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify';
 
 /**
  * Who may use a route or relay event: `public` anyone; `user` a valid token; `member` and `owner` that role in the
- * workspace of the path (`:workspaceId`); `client` a socket with an accepted handshake. A handler without a rule
- * refuses everyone.
+ * workspace of the path (`:workspaceId`); `client` a socket with an accepted handshake. Without a rule everyone is
+ * refused.
  */
 export type AccessRule = 'public' | 'user' | 'member' | 'owner' | 'client';
 

@@ -168,13 +168,10 @@ function buffers(bytes: number) {
     maxReceivingBytes: fifth,
     /** Bytes of all unread responses; one user may hold at most an eighth of the unused budget. */
     maxUnreadBytes: 2 * fifth,
-    /**
-     * Bytes of all relay events that arrive, are being handled or wait for their reader; one user may hold a quarter.
-     */
+    /** Bytes of all relay events that arrive, are handled or wait for their reader; one user may hold a quarter. */
     maxRelayBytes: fifth,
     /**
-     * Input of all queued and running jobs, at most half of it for one job; one user may hold an eighth of the unused
-     * budget.
+     * Input of all queued and running jobs, half of it for one job; one user may hold an eighth of the unused budget.
      */
     maxWorkBytes: fifth,
   };

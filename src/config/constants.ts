@@ -4,18 +4,13 @@ const HOUR = 60 * MINUTE;
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/**
- * Bounds that no operator needs to change. They are fields of `Config` so that tests can lower them with `Config.with`.
- */
+/** Bounds that no operator needs to change. As fields of `Config` they can be lowered by tests. */
 export const CONSTANTS = {
   /** How long a response may wait for its reader, ms; plus one second per 64 KiB. */
   answerMs: 30 * SECOND,
   /** Maximum pause within a request body before the request ends, ms. */
   bodyIdleMs: 30 * SECOND,
-  /**
-   * How long a client may take to send its journal when it connects, and to acknowledge a call, before it is
-   * disconnected, ms.
-   */
+  /** How long a client may take to send its journal on connecting, and to acknowledge a call, ms. */
   acknowledgeMs: 10 * SECOND,
   /** How long a client may take to send a file, ms; plus one second per MiB, 15 s at most. */
   fileReadMs: 5 * SECOND,

@@ -4,10 +4,7 @@ const GIB = 1024 ** 3;
 /** More than any machine can store. */
 const MAX_BYTES = 100_000 * GIB;
 
-/**
- * The quotas of a workspace, and of one user over all workspaces. A workspace's are higher, so that no member can use
- * them up.
- */
+/** The quotas of a workspace, and the lower ones of one user over all workspaces. */
 export function quotaSettings(env: EnvReader) {
   env.section('Quotas');
   const pair = (name: string, ofWorkspace: number, ofUser: number, noun: string): [number, number] => {

@@ -103,9 +103,7 @@ export class ByteReservation implements Reservation {
     return this.held;
   }
 
-  /**
-   * Changes the number of held bytes. If more do not fit, nothing changes and the result says whose bytes prevent it.
-   */
+  /** Changes the number of held bytes. If more do not fit, nothing changes and it returns whose bytes prevent it. */
   resize(bytes: number): Excess | null {
     const more = bytes - this.held;
     const excess = more > 0 ? this.budget.excess(this.owner, more, this.held) : null;

@@ -76,8 +76,7 @@ export class Quotas {
   ): Promise<void> {
     if (KINDS.every((kind) => (adds[kind] ?? 0) <= 0)) return;
     for (;;) {
-      // Taken before the store is read: a write that ends in between counts twice and is checked again, but is never
-      // missed.
+      // Taken before the store is read: a write that ends in between counts twice, but is never missed.
       const pending = earlier.filter((one) => this.writing.get(id)!.has(one));
       const stored = await (scope === 'user' ? this.usage.ofUser(id) : this.usage.ofWorkspace(id));
       const refusal = this.refusal(scope, pending.map((one) => one.adds).reduce(sum, stored), adds);

@@ -14,9 +14,8 @@ const MAX_PER_TURN = 64;
 const HOLD_MS = 25;
 
 /**
- * Begins a few requests at a time, with senders in turn. Node accepts one new connection per turn of the event loop.
- * If each turn began every pending request, accepting a connection would take as many slow turns as there are
- * connections before it.
+ * Begins a few requests at a time, with senders in turn. Node accepts one connection per turn of the event loop. If
+ * each turn began every pending request, a new connection would wait for as many slow turns as connections before it.
  */
 export class RequestGate {
   private readonly waiting = new RoundRobin<() => void>();
@@ -40,10 +39,7 @@ export class RequestGate {
     this.schedule();
   }
 
-  /**
-   * Calls `begin` when it is this sender's turn: immediately if nothing is queued or begun in this turn of the event
-   * loop.
-   */
+  /** Calls `begin` when it is this sender's turn: at once if nothing is queued or begun in this event-loop turn. */
   enter(sender: string, begin: () => void): void {
     const turn = this.currentTurn();
     if (!this.scheduled && turn !== this.turnBegunIn) {
@@ -88,10 +84,7 @@ export class RequestGate {
   }
 }
 
-/**
- * The sender of a request as a key: a user, whatever token they use; for requests without a valid token an address or
- * its /48.
- */
+/** The sender of a request as a key: a user, or an address or its /48 for requests without a valid token. */
 export class Senders {
   /** Returns the user of a request's token, null without a valid one. */
   userOf: (headers: IncomingHttpHeaders) => string | null = () => null;

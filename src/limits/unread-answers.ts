@@ -55,8 +55,7 @@ export class UnreadAnswers {
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
     const { raw } = reply;
     this.reserve(this.ownerOf(request), raw, bytes > UNCOUNTED_BYTES ? bytes : 0);
-    // Ends the connection: a pipelined response has no socket yet, and Node reports no end while earlier ones are
-    // pending.
+    // Ends the connection: a pipelined response has no socket yet, and Node reports no end before its turn.
     const tooSlow = longTimeout(
       () => raw.req.socket.destroy(),
       this.config.answerMs + (bytes / BYTES_PER_SECOND) * 1000,

@@ -91,9 +91,7 @@ export function isUnauthenticated(owner: string): boolean {
   return owner.startsWith(UNAUTHENTICATED_AT);
 }
 
-/**
- * The tenant of an owner in queues and budgets: all requests without a token are one tenant, since addresses are cheap.
- */
+/** The tenant of an owner in queues and budgets: requests without a token are one tenant, since addresses are cheap. */
 export function tenantOf(owner: string): string {
   return isUnauthenticated(owner) ? UNAUTHENTICATED : owner;
 }

@@ -19,9 +19,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/**
- * Sends the response. If one has begun already, the connection is destroyed, so that no client takes it for complete.
- */
+/** Sends the response. If one has begun, the connection is destroyed, so that no client takes it for complete. */
 export function sendError(reply: FastifyReply, answer: ErrorAnswer): void {
   reply.errorCode = answer.body.code;
   reply.logged = answer.logged ?? null;

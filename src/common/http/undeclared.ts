@@ -10,10 +10,7 @@ class NoInput {}
 /** The declared inputs of handlers never change. */
 const declaredByHandler = new WeakMap<object, ReadonlySet<RouteParamtypes>>();
 
-/**
- * Refuses undeclared input: a query without a `@Query()` parameter, body properties without a `@Body()`. The request
- * pipe checks declared input.
- */
+/** Refuses a query without a `@Query()` parameter, and body properties without a `@Body()`. */
 export function refuseUndeclared(context: ExecutionContext): void {
   const { query, body } = context.switchToHttp().getRequest<AccessedRequest>();
   const declared = declaredByHandler.get(context.getHandler()) ?? declaredInputs(context);

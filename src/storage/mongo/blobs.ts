@@ -96,9 +96,7 @@ export class Blobs {
     return this.parts.read(ownerOf(found), found.size);
   }
 
-  /**
-   * Whether a version references the bytes. Checks fresh versions first, since they move from there to the collection.
-   */
+  /** Whether a version references the bytes. Checks fresh versions first, since they move to the collection. */
   async isReferred({ workspaceId, sha256 }: BlobHead): Promise<boolean> {
     const ofWorkspace = { workspaceId: eq(workspaceId) };
     const fresh = { ...ofWorkspace, 'fresh.sha256': eq(sha256) };
@@ -130,8 +128,7 @@ export class Blobs {
 
   /**
    * Removes parts whose blob does not exist in their generation: its document is written first, so it was removed,
-   * and the writer crashed before it could remove them. Checks up to `limit` blobs after `after`; returns the last,
-   * null at the end.
+   * and the writer crashed. Checks up to `limit` blobs after `after`; returns the last, null at the end.
    */
   async removeOrphanParts(after: string, limit: number): Promise<string | null> {
     const { orphans, last } = await this.orphanParts(after, limit);

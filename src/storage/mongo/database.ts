@@ -10,10 +10,7 @@ const RETRY_AFTER_SECONDS = 5;
 /** Number of attempts per operation; pauses between them are random, up to a limit that doubles. */
 const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 25;
-/**
- * No attempt starts later than this after the first: a server that accepts calls and never answers fails each of them
- * slowly.
- */
+/** No retry starts later than this: a server that accepts calls and never answers fails each slowly. */
 const PATIENCE_MS = 10_000;
 /** Time limit of one attempt, ms. */
 const TRY_MS = 30_000;
@@ -62,9 +59,8 @@ export class MongoDatabase implements OnApplicationShutdown {
   }
 
   /**
-   * Runs the work, and repeats it after transient faults. The first attempt may have succeeded, so the work must be
-   * idempotent and return the same result. Rejects with UNAVAILABLE if retries fail, or if one attempt takes longer
-   * than `tryMs`.
+   * Runs the work, and repeats it after transient faults. The first attempt may have succeeded, so it must be
+   * idempotent and return the same result. Rejects with UNAVAILABLE if retries fail, or one takes longer than `tryMs`.
    */
   async attempt<T>(work: () => Promise<T>, tryMs = TRY_MS): Promise<T> {
     const patientUntil = performance.now() + PATIENCE_MS;
@@ -84,10 +80,7 @@ export class MongoDatabase implements OnApplicationShutdown {
     }
   }
 
-  /**
-   * Inserts a document. False if its `_id`, or another unique key, is taken: by another document, or by this one if
-   * it was sent before.
-   */
+  /** Inserts a document. False if a unique key is taken: by another document, or by this one if it was sent before. */
   insert<T extends { _id: string }>(model: Model<T>, document: T): Promise<boolean> {
     checked(document);
     return this.attempt(async () => {

@@ -2,10 +2,7 @@ import { mongo } from 'mongoose';
 
 const DUPLICATE_KEY = 11_000;
 
-/**
- * Errors of a server that steps down, starts, stops or waits for others, and of a write concern timeout: a retry may
- * succeed soon.
- */
+/** Errors of a server that steps down, starts, stops or waits for others: a retry may succeed soon. */
 const TRANSIENT = new Set([
   ...[6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436],
 ]);

@@ -14,9 +14,7 @@ export interface BlobDocument {
   /** userId of the first uploader. */
   holder: string;
   state: BlobState;
-  /**
-   * Since when it may be unreferenced; null if a version is known to reference it, since versions are never removed.
-   */
+  /** Since when it may be unreferenced; null if a version, which is never removed, references it. */
   checkAt: number | null;
   markedAt: number | null;
   /** Incremented by every request for it: what a sweep read is valid while this is unchanged. */

@@ -87,10 +87,7 @@ export function readsBy<Document, Field extends string & keyof Document>(
   return async (value) => reads.of(eq(value).$eq);
 }
 
-/**
- * Inserts documents as `MongoDatabase.insert` does, without the overhead of mongoose; the validator of the collection
- * checks them.
- */
+/** Inserts like `MongoDatabase.insert`, without mongoose; the validator of the collection checks documents. */
 export function insertsInto<Document extends { _id: string }>(
   database: MongoDatabase,
   model: Model<Document>,

@@ -43,9 +43,7 @@ export function outboxWith(
   };
 }
 
-/**
- * The parts of an update that add events to the outbox; merge them with `$set`, `$inc` and `$push` of the aggregate.
- */
+/** The parts of an update that add events to the outbox, to merge with `$set`, `$inc` and `$push` of the aggregate. */
 export function outboxUpdate(
   workspaceId: string,
   events: readonly AuditDraft[],

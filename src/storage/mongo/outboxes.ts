@@ -32,10 +32,7 @@ export interface Look {
   outboxes: Outbox[];
   /** An eventId: the look contains every event that was written before. */
   began: string;
-  /**
-   * Null if the look is complete. Otherwise eventIds: no other outbox has an event before `oldest`; `newest` is the
-   * last of all that wait.
-   */
+  /** Null if complete. Else eventIds: no unread outbox has an event before `oldest`; `newest` is the last of all. */
   more: { oldest: string; newest: string } | null;
 }
 

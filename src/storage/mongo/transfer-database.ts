@@ -32,10 +32,7 @@ export function fromDatabase<T>(
   });
 }
 
-/**
- * Runs work that fills an empty database. No server starts on it before the work is done. If that fails, the database
- * is emptied.
- */
+/** Runs work that fills an empty database, which no server opens before the end. Emptied again on failure. */
 export function intoDatabase<T>(uri: string, work: (target: MongoTransferTarget) => Promise<T>): Promise<T> {
   return connected(uri, async (connection) => {
     const db = connection.db!;

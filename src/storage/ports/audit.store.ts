@@ -9,10 +9,7 @@ export interface AuditDraft extends Omit<AuditEvent, 'seq' | 'at'> {
   at: number;
 }
 
-/**
- * An event as both backends store and export it. Texts from a model are encoded by `toText`. `toTrailRecord` and
- * `toAuditEvent` convert.
- */
+/** An event as both backends store and export it. Texts from a model are encoded by `toText`. */
 export interface TrailRecord extends Omit<AuditDraft, 'actor' | 'fields'> {
   workspaceId: string;
   /** From 1, without gaps. */
@@ -77,9 +74,6 @@ export abstract class AuditStore {
   ): Promise<AuditFind>;
   /** Those of the workspaces whose trail has events after the sequence number. */
   abstract grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]>;
-  /**
-   * Up to `limit` events of the session that report a success, newest first; of a long session only the last events
-   * are examined.
-   */
+  /** Up to `limit` events of the session that report a success, newest first; long sessions are searched in part. */
   abstract latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]>;
 }

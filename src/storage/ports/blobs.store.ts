@@ -8,18 +8,13 @@ import type { Membership } from './turn.js';
  * caller. All writes are idempotent.
  */
 export abstract class BlobStore {
-  /**
-   * Stores bytes before the version that refers to them, in the quota of `who`, a member. Existing bytes count as put
-   * now, and keep their owner.
-   */
+  /** Stores bytes before their version, in the quota of `who`, a member. Existing bytes keep their owner. */
   abstract put(who: Membership, sha256: string, bytes: Uint8Array, now: number): Promise<void>;
   /** Those of the hashes whose bytes must be put: the workspace lacks them, or has marked them. */
   abstract missing(workspaceId: string, sha256s: readonly string[]): Promise<string[]>;
   /** The bytes, marked or not; null if the workspace has none with this hash. */
   abstract read(workspaceId: string, sha256: string): Promise<Buffer | null>;
-  /**
-   * Marks, as of `now`, up to `limit` unreferenced blobs that were not put since `before`. True if there may be more.
-   */
+  /** Marks, as of `now`, up to `limit` unreferenced blobs not put since `before`. True if there may be more. */
   abstract mark(before: number, limit: number, now: number): Promise<boolean>;
   /**
    * Removes up to `limit` blobs that have been marked since before `markedBefore`, if they are still unreferenced and

@@ -110,9 +110,7 @@ export type FileCursor = Pick<FileRecord, 'id' | 'docPath'>;
 export abstract class FileStore {
   /** Stores a new file, live or deleted, with its first version. A live one needs a free docPath. */
   abstract insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean>;
-  /**
-   * Adds `file.head`, a new version, as the head. A deleted file becomes live again at `file.path`, which must be free.
-   */
+  /** Adds `file.head`, a new version, as the head. A deleted file becomes live at `file.path`, which must be free. */
   abstract commitVersion(
     file: FileRecord,
     expectedRevision: number,
@@ -148,10 +146,7 @@ export abstract class FileStore {
   abstract lastDeletedAt(workspaceId: string, docPath: string): Promise<FileRecord | null>;
   /** The file with this id, live or deleted. */
   abstract byId(workspaceId: string, fileId: string): Promise<FileRecord | null>;
-  /**
-   * Up to `limit` entries directly in a folder ("" is the root), including implied folders, by code point of the
-   * path, after the given path.
-   */
+  /** Up to `limit` entries of a folder ("" is the root), including implied folders, by code point of the path. */
   abstract childrenOf(
     workspaceId: string,
     folderDocPath: string,

@@ -9,10 +9,7 @@ export interface PatchBase {
   sha256: string;
 }
 
-/**
- * A proposed patch batch with the ids assigned by the server. It is immutable: its outcome is the result of its call,
- * in the turn.
- */
+/** A proposed patch batch with the ids of the server. Immutable: its outcome is the result of its call. */
 export interface PatchBatchRecord {
   batchId: string;
   workspaceId: string;

@@ -12,10 +12,7 @@ export interface CallSubject {
   [field: string]: Json;
 }
 
-/**
- * Who ended a call: the client that held it; the server that ran or refused it; the orchestrator, by a cancel or a
- * posted result; or a timeout.
- */
+/** Who ended a call; `orchestrator` by a cancel or a posted result, `clock` by a timeout. */
 export type CallEnder = 'client' | 'server' | 'orchestrator' | 'clock';
 
 /** A person's decision about a call that the server runs. */

@@ -49,9 +49,7 @@ export interface OpenCount {
   calls: number;
 }
 
-/**
- * Turns with their calls. Arguments are stored once, at insert; a save writes the turn's state and its changed calls.
- */
+/** Turns with their calls. Arguments are stored once, at insert; a save writes the state and changed calls. */
 export abstract class TurnStore {
   /**
    * Stores a new turn (its `version` is 1) with `callArguments[i]` for `turn.calls[i]`, the results of calls that
@@ -68,8 +66,7 @@ export abstract class TurnStore {
 
   /**
    * Replaces `before` by `turn`, one version newer, with new results and events; false if another write came first.
-   * Unchanged call objects are not written. A repeated save returns the same and adds nothing. `by`: the member who
-   * caused it, if any.
+   * Unchanged call objects are not written. A repeated save returns the same and adds nothing. `by`: the member.
    */
   abstract save(
     before: Turn,

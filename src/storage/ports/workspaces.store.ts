@@ -56,10 +56,7 @@ export abstract class WorkspaceStore {
   abstract byId(id: string): Promise<WorkspaceRecord | null>;
   /** The workspace for this member; null for anybody else, and if there is none. */
   abstract summaryOf(workspaceId: string, userId: string): Promise<WorkspaceSummary | null>;
-  /**
-   * Up to `limit` workspaces of a user: those they created first, then the others, each oldest first; after the
-   * workspace `afterId`, if given.
-   */
+  /** Up to `limit` workspaces of a user, after `afterId`: those they created first, each group oldest first. */
   abstract summariesOf(userId: string, afterId: string | null, limit: number): Promise<WorkspaceSummary[]>;
   /** The tools whose calls need a person's approval; null for an unknown workspace. Read for every turn. */
   abstract approvalsOf(workspaceId: string): Promise<CloudChange[] | null>;

@@ -10,10 +10,7 @@ export interface ClientName extends Membership {
   clientId: string;
 }
 
-/**
- * Orders the connections of a client. The greater epoch is newer, independent of any clock; of two simultaneous ones,
- * the greater id.
- */
+/** Orders connections of a client: by epoch, independent of any clock; simultaneous ones by id. */
 export interface ConnectionOrder {
   /** One more than that of the known connection when this one began. */
   epoch: number;
@@ -117,9 +114,7 @@ export class ClientStore {
     });
   }
 
-  /**
-   * Extends the leases of clients connected to a living node, until then (epoch ms). Each client is a separate write.
-   */
+  /** Extends the leases of a living node's clients, until then (epoch ms). Each client is a separate write. */
   async renew(node: string, until: number): Promise<void> {
     await this.records.update(CLIENTS, { node, leftAt: null }, { until, seenAt: until });
   }

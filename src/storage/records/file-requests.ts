@@ -12,10 +12,7 @@ export interface FileWish extends Membership {
   boundClientId: string | null;
   /** The client that the session used last. */
   lastClientId: string | null;
-  /**
-   * sha256 in the session's list of Active Files; null: the file is not listed, and only a client with its root is
-   * asked.
-   */
+  /** sha256 in the session's list of Active Files; null if unlisted: then only a client with its root is asked. */
   activeSha256: string | null;
 }
 

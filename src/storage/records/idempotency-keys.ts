@@ -31,10 +31,7 @@ export class IdempotencyKeyStore {
 
   constructor(private readonly records: RecordStore) {}
 
-  /**
-   * Claims the key for the claim's turn, unless it was claimed since `since` (epoch ms). Returns the valid claim.
-   * Idempotent.
-   */
+  /** Claims the key for a turn, unless claimed since `since` (epoch ms). Returns the valid claim. Idempotent. */
   claim(claim: KeyClaim, since: number): Promise<KeyClaim> {
     const { workspaceId, userId, key, sessionId, turnId, claimedAt } = claim;
     return untilDone(async () => {

@@ -12,10 +12,7 @@ import {
   type Where,
 } from './declaration.js';
 
-/**
- * `inserted`: by this call. `exists`: a record has the key, perhaps from an earlier attempt. `taken`: another record
- * has a unique field.
- */
+/** `exists`: a record has the key, perhaps from an earlier attempt. `taken`: another has a unique field. */
 export type Inserted = 'inserted' | 'exists' | 'taken';
 
 /** `Listing` without its record type. */

@@ -77,10 +77,7 @@ export class SessionStore {
     return this.records.find(SESSIONS, { workspaceId, userId }, { ...newestFirst, after, limit });
   }
 
-  /**
-   * Replaces the session's list of Active Files; of two concurrent calls either may win. Does nothing for an unknown
-   * session.
-   */
+  /** Replaces the session's list; of two concurrent calls either may win. Does nothing for an unknown session. */
   async replaceActiveFiles(
     workspaceId: string,
     sessionId: string,

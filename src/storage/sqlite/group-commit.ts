@@ -12,15 +12,10 @@ interface Job {
 
 type Outcome = { value: unknown } | { error: unknown };
 
-/**
- * Jobs are started for this long in one transaction, ms; later ones go into the next, and other work runs in between.
- */
+/** Jobs are started for this long in one transaction, ms; other work runs before the next ones. */
 const SLICE_MS = 20;
 
-/**
- * Lets the writes of one event-loop turn share a transaction and its fsync. Each fails alone; none resolves before
- * the commit.
- */
+/** Lets the writes of one event-loop turn share a transaction and its fsync. Each fails alone. */
 export class GroupCommit {
   private queue: Job[] = [];
   private scheduled = false;

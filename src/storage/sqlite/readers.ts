@@ -10,10 +10,7 @@ const STALE_MS = 6 * 3_600_000;
 /** A request this far in the future predates a clock correction: its reader is gone. */
 const AHEAD_MS = 60_000;
 
-/**
- * Reads a data directory that another process holds. The holder grants access within a second; the reader retries
- * until then.
- */
+/** Reads a data directory that another process holds: it grants access within a second, until which reads retry. */
 export function asReader<T>(directory: string, read: () => T): T {
   const request = join(directory, `${REQUEST_PREFIX}${process.pid}`);
   writeFileSync(request, '', { mode: 0o600 });

@@ -87,10 +87,7 @@ export function insertTurn(
   return key;
 }
 
-/**
- * Writes the changes of a turn; `current` is its row. Names only changed indexed columns: SQLite rewrites the index
- * of every named column.
- */
+/** Writes the changes of a turn; `current` is its row. SQLite rewrites the index of every named column. */
 export function updateTurn(
   database: SqliteDatabase,
   key: number,

@@ -8,10 +8,7 @@ import type { Removal, WorkspaceRecord } from '../ports/workspaces.store.js';
 
 /** `removals`: the unsettled ones, by user. */
 export type WholeWorkspace = WorkspaceRecord & { removals: Omit<Removal, 'workspaceId'>[] };
-/**
- * A blob without its bytes, which `read` returns. `looseSince`: since when no version references it, epoch ms; null
- * if one does.
- */
+/** A blob; `read` returns its bytes. `looseSince`: since when it is unreferenced, epoch ms; null if it is not. */
 export interface WholeBlob {
   workspaceId: string;
   sha256: string;
@@ -41,10 +38,7 @@ export type WholeTurn = Turn & { values: CallValues[] };
 /** `members` by userId, without those who have nothing. */
 export type WholeUsage = Usage & { workspaceId: string; members: (Usage & { userId: string })[] };
 
-/**
- * Everything in a store beside the declared records, independent of the backend. Derived data, such as implied
- * folders, is excluded.
- */
+/** Everything in a store beside the declared records, independent of the backend, without derived data. */
 export interface Records {
   workspaces: WholeWorkspace;
   blobs: WholeBlob;
