@@ -44,7 +44,7 @@ export class LoggingModule implements NestModule {
   }
 }
 
-/** Structured logs on stdout; every line of a request has its id. They never contain a URL, header or body. */
+/** Structured logs on stdout; every entry of a request has its id. They never contain a URL, header or body. */
 export function loggingModule(destination?: DestinationStream): DynamicModule {
   const log = {
     provide: ServerLog,
@@ -66,7 +66,7 @@ function httpLogging(level: string): Options {
 }
 
 /** The contexts in which Nest logs its wiring; useful to developers, not to operators. */
-const WIRING = new Set([
+const STARTUP_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',
   'RoutesResolver',
@@ -92,8 +92,8 @@ export class ServerLogger implements LoggerService {
 
   log(message: unknown, ...parameters: unknown[]): void {
     const context = parameters.at(-1);
-    const isWiring = typeof context === 'string' && WIRING.has(context);
-    this.write(isWiring ? 'debug' : 'info', message, parameters);
+    const isStartup = typeof context === 'string' && STARTUP_CONTEXTS.has(context);
+    this.write(isStartup ? 'debug' : 'info', message, parameters);
   }
 
   warn(message: unknown, ...parameters: unknown[]): void {

@@ -116,7 +116,7 @@ describe('parseRequest', () => {
     });
   });
 
-  it('treats null as absent, for what is optional and for what is required [REQ-5]', () => {
+  it('treats null as absent, for optional and for required properties [REQ-5]', () => {
     expect(parseRequest(TurnDto, { turnId: null, toolCalls: [], timeouts: null }).turnId).toBeUndefined();
     expect({ ...faultsOf(TurnDto, { toolCalls: null }) }).toEqual({ toolCalls: 'is required' });
   });

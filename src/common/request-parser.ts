@@ -14,7 +14,7 @@ import { type DtoClass, type PropertyRule, propertyRules } from './request.decor
 const MAX_FAULTS = 20;
 const MAX_NAME = 64;
 /** Number of list items that are built in one step. */
-const ITEMS_AT_ONCE = 8;
+const ITEMS_PER_STEP = 8;
 /** Undeclared properties are refused here; class-validator would reject a DTO without properties as unknown. */
 const VALIDATION = { validationError: { target: false }, forbidUnknownValues: false };
 
@@ -138,7 +138,7 @@ function* list(
   const dto = rule.type();
   const items: unknown[] = [];
   for (const [index, item] of raw.entries()) {
-    if (index % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) yield;
+    if (index % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
     items.push(faults.hasMore ? item : yield* build(dto, item, `${path}[${index}]`, faults));
   }
   return items;

@@ -76,7 +76,7 @@ describe('yieldIfBusy', () => {
       order.push(name);
     };
     const unauthenticated = Array.from({ length: 20 }, (_, n) =>
-      asOwner(`address 10.0.0.${n}`, () => step('stranger')),
+      asOwner(`address 10.0.0.${n}`, () => step('unauthenticated')),
     );
     const users = Array.from({ length: 3 }, () => asOwner('user', () => step('user')));
     await Promise.all([...unauthenticated, ...users]);

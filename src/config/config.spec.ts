@@ -195,11 +195,11 @@ describe('the configuration', () => {
     ['PATCHBAY_JWT_SECRET_FILES', 'PATCHBAY_JWT_SECRET_FILE'],
     ['patchbay_registration', 'PATCHBAY_REGISTRATION'],
     ['PATCHBY_REGISTRATION', 'PATCHBAY_REGISTRATION'],
-  ])('does not start with %s, a typo of %s', (name, meant) => {
+  ])('does not start with %s, a typo of %s', (name, intended) => {
     expect(faultsOf({ [name]: 'closed' })).toEqual([
-      `${name} is not a variable of the server; did you mean ${meant}?`,
+      `${name} is not a variable of the server; did you mean ${intended}?`,
     ]);
-    expect(() => serverPlace({ [name]: 'closed' })).toThrow(meant);
+    expect(() => serverPlace({ [name]: 'closed' })).toThrow(intended);
     expect(unknownVariables({ [name]: 'closed' })).toEqual([]);
   });
 

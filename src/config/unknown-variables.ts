@@ -49,20 +49,20 @@ function intendedBy(name: string, known: readonly string[], all: ReadonlySet<str
   const letters = name.toUpperCase();
   const ownNames = known.filter((candidate) => candidate.startsWith(PREFIX));
   const similar = ownNames.find((candidate) => editDistance(letters, candidate, MAX_DISTANCE) !== null);
-  const intended = similar ?? ownNames.find((candidate) => isAnotherEnding(letters, candidate));
+  const intended = similar ?? ownNames.find((candidate) => differsInEnding(letters, candidate));
   if (intended === undefined) return null;
   // A name that is closer to a variable of the client is not a typo of ours.
   const distance = editDistance(letters, intended, MAX_DISTANCE) ?? MAX_DISTANCE;
-  const isOfOthers = [...all].some(
+  const isClientVariable = [...all].some(
     (candidate) =>
       !ownNames.includes(candidate) &&
       (editDistance(letters, candidate, MAX_DISTANCE) ?? Infinity) < distance,
   );
-  return isOfOthers ? null : intended;
+  return isClientVariable ? null : intended;
 }
 
 /** The same words except for the ending of one: `REGISTER` and `REGISTRATION`, `DIR` and `DIRECTORY`. */
-function isAnotherEnding(name: string, known: string): boolean {
+function differsInEnding(name: string, known: string): boolean {
   const [words, knownWords] = [name.split('_'), known.split('_')];
   if (words.length !== knownWords.length) return false;
   const different = words.flatMap((word, at) =>

@@ -1,7 +1,7 @@
 import type { AuditEvent, Json } from '@patchbay/protocol';
 
 /** A query path: the path itself, or everything below a folder ("" is the root). */
-export interface WantedPath {
+export interface PathQuery {
   path?: string;
   below?: string;
   /** docPaths of folders that the path may be relative to: a file may be named without its folder. */
@@ -9,8 +9,8 @@ export interface WantedPath {
 }
 
 /** The path as it was given, and relative to each of the folders. */
-export function candidatesOf({ path, below, folders = [] }: WantedPath): WantedPath[] {
-  const inFolder = (folder: string): WantedPath =>
+export function candidatesOf({ path, below, folders = [] }: PathQuery): PathQuery[] {
+  const inFolder = (folder: string): PathQuery =>
     path === undefined ? { below: `${folder}/${below}` } : { path: `${folder}/${path}` };
   return [path === undefined ? { below: below! } : { path }, ...folders.map(inFolder)];
 }
@@ -19,26 +19,26 @@ export function candidatesOf({ path, below, folders = [] }: WantedPath): WantedP
 const FIELDS = ['path', 'fromPath', 'proposedPath', 'docPath'] as const;
 
 /** Whether an event names the wanted path, or one below it. */
-export function namesPath({ fields }: Pick<AuditEvent, 'fields'>, wanted: WantedPath): boolean {
-  return pathsOf(fields).some((path) => isWanted(path, wanted));
+export function namesPath({ fields }: Pick<AuditEvent, 'fields'>, query: PathQuery): boolean {
+  return pathsOf(fields).some((path) => matchesPath(path, query));
 }
 
 /** Whether an event may concern the path: it names it, or it concerns more files than it names. */
-export function mayNamePath(event: Pick<AuditEvent, 'fields'>, wanted: WantedPath): boolean {
-  return typeof event.fields.morePaths === 'number' || namesPath(event, wanted);
+export function mayNamePath(event: Pick<AuditEvent, 'fields'>, query: PathQuery): boolean {
+  return typeof event.fields.morePaths === 'number' || namesPath(event, query);
 }
 
 /** Whether a path is the wanted one, or below it. */
-export function isWanted(path: string, wanted: WantedPath): boolean {
-  return candidatesOf(wanted).some(({ path: itself, below }) => {
+export function matchesPath(path: string, query: PathQuery): boolean {
+  return candidatesOf(query).some(({ path: itself, below }) => {
     if (itself !== undefined) return path === itself;
     return below === '' ? path !== '/' : path.startsWith(`${below}/`);
   });
 }
 
 /** Strings of which the JSON of matching events contains at least one, for paths without a column of their own. */
-export function searchTextsOf(wanted: WantedPath): string[] {
-  const texts = candidatesOf(wanted).map(({ path, below }) =>
+export function searchTextsOf(query: PathQuery): string[] {
+  const texts = candidatesOf(query).map(({ path, below }) =>
     path !== undefined ? JSON.stringify(path) : below === '' ? '"paths":[' : openQuote(`${below}/`),
   );
   return [...texts, '"morePaths":'];

@@ -21,7 +21,7 @@ describe('a handler', () => {
     ['with a body alone', ['3:0'], 'a is not a known property'],
     ['with a query alone', ['4:0'], 'b is not a known property'],
     [
-      'with an own parameter, whatever its random name begins with',
+      'with a custom parameter, whatever its random name starts with',
       ['4e71__customRouteArgs__:0'],
       'a is not',
     ],

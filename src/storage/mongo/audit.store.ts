@@ -3,7 +3,7 @@ import { InjectModel } from '@nestjs/mongoose';
 import type { AuditEvent } from '@patchbay/protocol';
 import { Model, type QueryFilter } from 'mongoose';
 import { toText } from '../plain-text.js';
-import { mayNamePath, searchTextsOf, candidatesOf, rangeBelow, type WantedPath } from '../event-paths.js';
+import { mayNamePath, searchTextsOf, candidatesOf, rangeBelow, type PathQuery } from '../event-paths.js';
 import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
 import { toAuditEvent } from '../trail-record.js';
 import { MongoDatabase } from './database.js';
@@ -15,7 +15,7 @@ import { checked, eq } from './values.js';
 type Filter = QueryFilter<TrailDocument>;
 
 /** Events that one search examines if only some of them match. */
-const MOST_EVENTS = 40_000;
+const MAX_EVENTS = 40_000;
 /** Same for the search for the latest successes. */
 const LATEST_EVENTS = 4_000;
 
@@ -82,7 +82,7 @@ export class MongoAuditStore extends AuditStore {
     const found = await this.database.attempt(() =>
       this.events
         .find({ $or }, { _id: 0, workspaceId: 1 })
-        .limit(MOST_EVENTS)
+        .limit(MAX_EVENTS)
         .lean<{ workspaceId: string }[]>(),
     );
     return [...new Set(found.map(({ workspaceId }) => workspaceId))];
@@ -99,11 +99,11 @@ export class MongoAuditStore extends AuditStore {
     const isUp = order === 'asc';
     if (index !== TRAIL_INDEXES.all.name) {
       const seq = isUp ? { $gt: checked(after) } : { $lt: checked(after) };
-      return this.nthSeq(MOST_EVENTS - 1, { ...indexed, seq }, index, isUp ? 1 : -1);
+      return this.nthSeq(MAX_EVENTS - 1, { ...indexed, seq }, index, isUp ? 1 : -1);
     }
     // The sequence numbers of the whole trail have no gaps.
     const last = await this.trail.lastSeq(workspaceId);
-    const end = isUp ? after + MOST_EVENTS : Math.min(after, last + 1) - MOST_EVENTS;
+    const end = isUp ? after + MAX_EVENTS : Math.min(after, last + 1) - MAX_EVENTS;
     return (isUp ? end < last : end > 1) ? end : null;
   }
 
@@ -156,14 +156,14 @@ function searchOf(workspaceId: string, filter: AuditFilter): Search {
 }
 
 /** Matches events that may name the path: compares its own field, and searches the JSON of the others. */
-function pathConditions(wanted: WantedPath): Filter[] {
-  const inFields = searchTextsOf(wanted).map((text) => ({
-    fields: { $regex: literally(checked(text)) },
+function pathConditions(query: PathQuery): Filter[] {
+  const inFields = searchTextsOf(query).map((text) => ({
+    fields: { $regex: escapePattern(checked(text)) },
   }));
-  return [...candidatesOf(wanted).map(ownPathCondition), ...inFields];
+  return [...candidatesOf(query).map(ownPathCondition), ...inFields];
 }
 
-function ownPathCondition({ path, below }: WantedPath): Filter {
+function ownPathCondition({ path, below }: PathQuery): Filter {
   if (path !== undefined) return { path: eq(toText(path)) };
   if (below === '') return { path: { $ne: null } };
   const { first, end } = rangeBelow(checked(below!));
@@ -171,7 +171,7 @@ function ownPathCondition({ path, below }: WantedPath): Filter {
 }
 
 /** A regular expression source that matches exactly this text. */
-function literally(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 

@@ -17,7 +17,7 @@ import { TransferError, NO_USAGE } from '../transfer/records.js';
 const WAITED_MS = 5 * 60_000;
 /** The sweep removes texts after an hour; twice that is a fault. */
 const LOOSE_MS = 2 * 60 * 60_000;
-const OWNERS_AT_ONCE = 500;
+const OWNERS_PER_QUERY = 500;
 
 /** Checks a database in place, whether servers run on it or not. Only `repair` changes anything. */
 export async function checkDatabase<T>(
@@ -63,7 +63,7 @@ async function checkOutboxes(stores: TransferStores, findings: Findings, now: nu
 
 async function checkOrphans(stores: TransferStores, findings: Findings, now: number): Promise<void> {
   for (let after: string | null = ''; after !== null;) {
-    const { orphans, last } = await stores.bytes.orphanParts(after, OWNERS_AT_ONCE);
+    const { orphans, last } = await stores.bytes.orphanParts(after, OWNERS_PER_QUERY);
     for (const owner of orphans) findings.add('orphans', `parts of bytes ${owner}`);
     after = last;
   }

@@ -11,7 +11,7 @@ const RETRY_AFTER_SECONDS = 5;
 const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 25;
 /** No retry starts later than this: a server that accepts calls and never answers fails each slowly. */
-const PATIENCE_MS = 10_000;
+const RETRY_FOR_MS = 10_000;
 /** Time limit of one attempt, ms. */
 const TRY_MS = 30_000;
 
@@ -63,7 +63,7 @@ export class MongoDatabase implements OnApplicationShutdown {
    * idempotent and return the same result. Rejects with UNAVAILABLE if retries fail, or one takes longer than `tryMs`.
    */
   async attempt<T>(work: () => Promise<T>, tryMs = TRY_MS): Promise<T> {
-    const patientUntil = performance.now() + PATIENCE_MS;
+    const retryUntil = performance.now() + RETRY_FOR_MS;
     for (let count = 1; ; count += 1) {
       if (this.closed) throw new DomainError('UNAVAILABLE', 'The server is stopping.');
       try {
@@ -73,7 +73,7 @@ export class MongoDatabase implements OnApplicationShutdown {
       } catch (error) {
         const fault = faultOf(error);
         if (fault !== 'passing' && fault !== 'unreached') throw error;
-        const isLast = fault === 'unreached' || count === ATTEMPTS || performance.now() > patientUntil;
+        const isLast = fault === 'unreached' || count === ATTEMPTS || performance.now() > retryUntil;
         if (isLast) throw this.unavailable(error as Error);
         await sleep(Math.random() * FIRST_PAUSE_MS * 2 ** count);
       }

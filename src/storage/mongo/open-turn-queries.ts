@@ -20,7 +20,7 @@ const NEWEST_FIRST = { acceptedAt: -1, firstCallId: -1 } as const;
 const NONE_OPEN: OpenCount = { turns: 0, calls: 0 };
 
 /** Users per query. */
-const USERS_AT_ONCE = 500;
+const USERS_PER_QUERY = 500;
 
 /** Queries about turns, mostly about open ones. */
 @Injectable()
@@ -36,8 +36,8 @@ export class OpenTurnQueries {
 
   async versionsOf(users: readonly Membership[]): Promise<TurnVersion[]> {
     const found: (TurnVersion & Pick<TurnDocument, 'acceptedAt' | 'firstCallId'>)[] = [];
-    for (let from = 0; from < users.length; from += USERS_AT_ONCE) {
-      const keys = users.slice(from, from + USERS_AT_ONCE).map(memberKey);
+    for (let from = 0; from < users.length; from += USERS_PER_QUERY) {
+      const keys = users.slice(from, from + USERS_PER_QUERY).map(memberKey);
       const fields = { ...VERSION, acceptedAt: 1, firstCallId: 1 };
       const turns = await this.database.attempt(() =>
         this.turns.find({ openOf: { $in: keys } }, fields).lean<typeof found>(),

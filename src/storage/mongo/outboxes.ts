@@ -14,9 +14,9 @@ type Source = Model<OutboxDocument>;
 type Updates = AnyBulkWriteOperation<OutboxDocument>[];
 
 /** Approximate limits of one look: aggregates, and bytes of their events. */
-const [MOST_AGGREGATES, MOST_BYTES] = [200, 4_000_000];
+const [MAX_AGGREGATES, MAX_BYTES] = [200, 4_000_000];
 /** Selected aggregates that are read at once: each may have an outbox of several megabytes. */
-const READ_AT_ONCE = 16;
+const READ_CONCURRENCY = 16;
 
 /** An outbox as it was read. */
 export interface Outbox {
@@ -66,8 +66,8 @@ export class Outboxes {
     this.writes = new Map(
       sources.map((source) => {
         const write = async (all: readonly Updates[]): Promise<boolean[]> => {
-          const areMet = await this.writeAll(source, all.flat());
-          return all.map(() => areMet);
+          const matched = await this.writeAll(source, all.flat());
+          return all.map(() => matched);
         };
         return [source, new Gathered(write)];
       }),
@@ -161,7 +161,7 @@ export class Outboxes {
       const outboxes: Outbox[] = [];
       let bytes = 0;
       for await (const document of waiting.cursor()) {
-        if (outboxes.length === MOST_AGGREGATES || bytes > MOST_BYTES) return null;
+        if (outboxes.length === MAX_AGGREGATES || bytes > MAX_BYTES) return null;
         outboxes.push(outboxOf(source, document));
         bytes += bytesIn(document);
       }
@@ -175,8 +175,8 @@ export class Outboxes {
     heads.sort((a, b) => (a.eventId < b.eventId ? -1 : 1));
     const outboxes: Outbox[] = [];
     let [at, bytes] = [0, 0];
-    for (; at < heads.length && at < MOST_AGGREGATES && bytes < MOST_BYTES; at += READ_AT_ONCE) {
-      const chosen = heads.slice(at, at + READ_AT_ONCE);
+    for (; at < heads.length && at < MAX_AGGREGATES && bytes < MAX_BYTES; at += READ_CONCURRENCY) {
+      const chosen = heads.slice(at, at + READ_CONCURRENCY);
       for (const source of this.sources) {
         const ids = chosen.filter((head) => head.source === source).map(({ _id }) => _id);
         if (ids.length === 0) continue;

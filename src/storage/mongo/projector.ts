@@ -19,7 +19,7 @@ const WAKE_MS = 100;
 const SWEEP_MS = 5_000;
 const SWEPT_WORKSPACES = 100;
 /** Workspaces that are projected at once. */
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 /** A run that has not begun. */
 interface Run {
@@ -46,7 +46,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   /** Pending runs and sweeps; none of them rejects. */
   private readonly pending = new Set<Promise<void>>();
   private readonly queue: (() => void)[] = [];
-  private free = AT_ONCE;
+  private free = CONCURRENCY;
   private timer: NodeJS.Timeout | null = null;
   private stopping = false;
 

@@ -15,7 +15,7 @@ import { eq } from './values.js';
 /** Events per insert. */
 const BATCH = 1_000;
 /** Number of workspaces whose last sequence number is cached. */
-const MOST_WORKSPACES = 10_000;
+const MAX_WORKSPACES = 10_000;
 /** Attempts against other nodes that write the same numbers; pauses are random, up to a limit that grows. */
 const ATTEMPTS = 100;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [4, 100];
@@ -27,7 +27,7 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [4, 100];
 @Injectable()
 export class Trail {
   /** The last sequence number that this process knows of; it never decreases. */
-  private readonly last = new LRUCache<string, number>({ max: MOST_WORKSPACES });
+  private readonly last = new LRUCache<string, number>({ max: MAX_WORKSPACES });
   private readonly inserts = new Gathered<TrailDocument[], boolean>((batches) => this.insertAll(batches));
 
   constructor(

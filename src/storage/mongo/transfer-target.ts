@@ -21,7 +21,7 @@ type PlainKind = Exclude<AggregateKind, 'blobs' | 'batches' | 'turns'>;
 /** Each document with its collection. */
 type Documents = [collection: string, document: Document][];
 
-const WRITTEN_AT_ONCE = 4;
+const WRITE_CONCURRENCY = 4;
 /** The generation of every imported blob. */
 const GENERATION = 'imported';
 
@@ -77,7 +77,7 @@ export class MongoTransferTarget extends MongoTransferSource implements RecordTa
     const worker = async () => {
       for (const item of iterator) await work(item);
     };
-    await Promise.all(Array.from({ length: WRITTEN_AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: WRITE_CONCURRENCY }, worker));
   }
 
   private async blob({ read, ...blob }: Records['blobs']): Promise<void> {

@@ -107,7 +107,7 @@ export async function changesOf(
 }
 
 /** Whether any of these calls already has a result, or edited arguments where those are given. */
-export function haveResults(
+export function anyHasResult(
   calls: readonly CallEntry[],
   turn: Turn,
   results: readonly CallResult[],

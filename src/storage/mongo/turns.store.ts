@@ -27,7 +27,7 @@ import { type CallEntry, NONE, type TurnDocument, TURNS } from './turn-collectio
 import {
   changesOf,
   entriesOf,
-  haveResults,
+  anyHasResult,
   headOf,
   isStored,
   TURN_STATE,
@@ -264,7 +264,7 @@ export class MongoTurnStore extends TurnStore {
   ): Promise<void> {
     const fields = { 'calls.result': 1, 'calls.edited': 1 };
     const { calls } = (await this.documentOf(turn, fields))!;
-    const isRefused = haveResults(calls, turn, results);
+    const isRefused = anyHasResult(calls, turn, results);
     if (isRefused || drains === DRAINS) {
       await this.texts.discard(values);
       const reason = isRefused ? 'a call of it has a result already' : 'its outbox does not become empty';

@@ -53,9 +53,9 @@ export class MongoUsageStore extends UsageStore {
   }
 
   /** Bytes that former members left in the workspaces that a user created. */
-  private async bytesLeftTo(makerId: string): Promise<number> {
+  private async bytesLeftTo(creatorId: string): Promise<number> {
     const created = await this.database.attempt(() =>
-      this.workspaces.find({ createdBy: eq(makerId) }, { members: 1 }).lean(),
+      this.workspaces.find({ createdBy: eq(creatorId) }, { members: 1 }).lean(),
     );
     const present = new Map(
       created.map(({ _id, members }) => [_id, new Set(members.map((one) => one.userId))]),
@@ -64,7 +64,7 @@ export class MongoUsageStore extends UsageStore {
       this.usage.find({ _id: { $in: [...present.keys()] } }, { members: 1 }).lean(),
     );
     const hasLeft = (workspaceId: string, userId: string): boolean =>
-      userId !== makerId && !present.get(workspaceId)!.has(userId);
+      userId !== creatorId && !present.get(workspaceId)!.has(userId);
     return counted
       .flatMap(({ _id, members }) => members.filter(({ userId }) => hasLeft(_id, userId)))
       .reduce((sum, { bytes }) => sum + bytes, 0);

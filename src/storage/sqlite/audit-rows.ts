@@ -11,7 +11,7 @@ const COLUMNS = [
 
 const ROW = `(?${', ?'.repeat(17)})`;
 /** Events per statement. */
-const ROWS_AT_ONCE = 16;
+const ROWS_PER_STATEMENT = 16;
 
 /** Selects what `toRecord` reads. */
 export const SELECT_EVENTS = `SELECT ${COLUMNS} FROM audit_events`;
@@ -41,8 +41,8 @@ export function appendEvents(
   if (events.length === 0) return;
   let seq = lastSeq(database, workspace);
   const records = events.map((event) => toTrailRecord(++seq, event));
-  for (let at = 0; at < records.length; at += ROWS_AT_ONCE)
-    insertRecords(database, workspace, records.slice(at, at + ROWS_AT_ONCE));
+  for (let at = 0; at < records.length; at += ROWS_PER_STATEMENT)
+    insertRecords(database, workspace, records.slice(at, at + ROWS_PER_STATEMENT));
   database.noteGrowth(workspace);
 }
 

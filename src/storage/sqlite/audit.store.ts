@@ -22,7 +22,7 @@ import { WorkspaceKeys } from './workspace-keys.js';
 /** Events that one step examines: it blocks this thread. */
 const STEP_EVENTS = 4_000;
 /** Same for all steps of one search. */
-const MOST_EVENTS = 40_000;
+const MAX_EVENTS = 40_000;
 
 /** Comparison operators for sequence numbers, by order. */
 const COMPARISONS = { asc: { beyond: '>', upTo: '<=' }, desc: { beyond: '<', upTo: '>=' } } as const;
@@ -59,25 +59,25 @@ export class SqliteAuditStore extends AuditStore {
       const rows = this.database.all<EventRow>(sql, [workspace, from, to, ...values, remaining]);
       for (const row of rows) events.push(toAuditEvent(toRecord(row)));
     };
-    const full = (): AuditFind => toFind(events.slice(0, limit), filter, events[limit - 1]!.seq);
+    const full = (): AuditFind => toResult(events.slice(0, limit), filter, events[limit - 1]!.seq);
     if (fitsAll(filter)) {
       // Every examined event matches, so one step suffices.
       await yieldIfBusy();
       examine(afterSeq, order === 'asc' ? Number.MAX_SAFE_INTEGER : 0);
-      return events.length > limit ? full() : toFind(events, filter, null);
+      return events.length > limit ? full() : toResult(events, filter, null);
     }
     const last = lastSeq(this.database, workspace);
     const end = order === 'asc' ? last : 0;
     let after = order === 'asc' ? afterSeq : Math.min(afterSeq, last + 1);
     const isOver = (): boolean => (order === 'asc' ? after >= last : after <= 1);
-    for (let examined = 0; !isOver() && examined < MOST_EVENTS; examined += STEP_EVENTS) {
+    for (let examined = 0; !isOver() && examined < MAX_EVENTS; examined += STEP_EVENTS) {
       await yieldIfBusy();
       const to = this.endOfStep(workspace, filter, after, order) ?? end;
       examine(after, to);
       if (events.length > limit) return full();
       after = to;
     }
-    return toFind(events, filter, isOver() ? null : after);
+    return toResult(events, filter, isOver() ? null : after);
   }
 
   /** One statement for any number of workspaces. */
@@ -198,7 +198,7 @@ function hasPathFilter({ path, below }: Search): boolean {
 }
 
 /** The matching events among those that passed the conditions. */
-function toFind(events: readonly AuditEvent[], filter: Search, nextAfter: number | null): AuditFind {
+function toResult(events: readonly AuditEvent[], filter: Search, nextAfter: number | null): AuditFind {
   const fitting = hasPathFilter(filter) ? events.filter((event) => mayNamePath(event, filter)) : events;
   return { events: [...fitting], nextAfter };
 }

@@ -4,7 +4,7 @@ import { StorageHealth } from '../ports/storage-health.js';
 import { SqliteDatabase } from './database.js';
 
 /** Below this a disk counts as full, bytes: a small write might still fit into the log. */
-const LEAST_FREE_BYTES = 1024 * 1024;
+const MIN_FREE_BYTES = 1024 * 1024;
 
 @Injectable()
 export class SqliteHealth extends StorageHealth {
@@ -16,7 +16,7 @@ export class SqliteHealth extends StorageHealth {
     const { directory } = this.database;
     const { bavail, bsize, blocks } = await statfs(directory);
     // Some file systems do not report their size.
-    if (blocks > 0 && bavail * bsize < LEAST_FREE_BYTES)
+    if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES)
       throw new Error(`The disk of ${directory} is full: ${bavail * bsize} bytes are free`);
     // Nobody reads this number; only reaching the disk counts.
     await this.database.write(() => this.database.run('PRAGMA user_version = 1'));

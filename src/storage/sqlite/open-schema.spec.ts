@@ -72,7 +72,7 @@ describe('the schema of a data directory', () => {
 
   it.each([
     ['another program’s, with the same version', `CREATE TABLE a (x); PRAGMA user_version=${SCHEMA_VERSION}`],
-    ['of before there were versions', 'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY)'],
+    ['older than schema versions', 'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY)'],
   ])('that is %s is refused and left unchanged', async (_what, sql) => {
     change(sql);
     const before = await readFile(file);
