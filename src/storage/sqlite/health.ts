@@ -18,7 +18,7 @@ export class SqliteHealth extends StorageHealth {
     // Some file systems do not report their size.
     if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES)
       throw new Error(`The disk of ${directory} is full: ${bavail * bsize} bytes are free`);
-    // Nobody reads this number; only reaching the disk counts.
+    // A number that nobody reads: what counts is that it gets to the disk.
     await this.database.write(() => this.database.run('PRAGMA user_version = 1'));
   }
 }
