@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-// A file of its own, as main.ts is: the build puts what is bundled in the place of what it imports.
+// In its own file, as main.ts: the build replaces the module that it imports with the bundle.
 import './administer.js';

@@ -41,7 +41,7 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
-/** The command line is not one of those that the help tells of. */
+/** The command line matches none of the usages in the help text. */
 class UsageError extends Error {}
 
 interface Request {
@@ -51,51 +51,51 @@ interface Request {
 }
 
 const COMMANDS: Record<string, (request: Request) => string> = {
-  backup: ({ dataDir, file, force }) => `${file}: ${told(backups.backup(dataDir, file, force))}`,
+  backup: ({ dataDir, file, force }) => `${file}: ${describeContents(backups.backup(dataDir, file, force))}`,
   restore: ({ dataDir, file, force }) => {
     const { replaced, ...contents } = backups.restore(file, dataDir, force);
     const aside = replaced === null ? '' : `; the previous data is now ${replaced}`;
-    return `${dataDir}: ${told(contents)}${aside}`;
+    return `${dataDir}: ${describeContents(contents)}${aside}`;
   },
 };
 
-/** What does it where the data is in MongoDB, as docs/operations.md has it. */
+/** The MongoDB tool to use in place of a command; docs/operations.md describes them. */
 const MONGO_TOOLS: Record<string, string> = {
   backup: 'mongodump --uri <uri> --db <database> --archive=<file>',
   restore: 'mongorestore --uri <uri> --drop --archive=<file>',
 };
 
-function onMongo(name: string, tool: string): string {
+function mongoHint(name: string, tool: string): string {
   return `PATCHBAY_MONGODB_URI is set, so the data is in MongoDB. Its ${name} is ${tool}. To use a directory instead, pass --data-dir.`;
 }
 
-/** What is to be said on stdout; null where that has taken an export. */
+/** Returns the text for stdout; null if the export itself goes to stdout. */
 async function run(args: readonly string[]): Promise<string | null> {
-  const { values, positionals } = parsed(args);
-  const [name = '', file, ...more] = positionals;
+  const { values, positionals } = parseCommand(args);
+  const [name = '', file, ...extra] = positionals;
   if (values.help || name === '') return HELP.trimEnd();
   const server = serverPlace();
   if (name === 'health' && file === undefined) return health(server);
   const dataDir = values['data-dir'] ?? server.dataDir;
-  // Whoever names a directory means it: one that was moved into MongoDB is kept for a while.
+  // An explicit --data-dir wins over the URI: the directory is kept for a while after a move to MongoDB.
   const place: Place = { dataDir, uri: values['data-dir'] === undefined ? server.mongodbUri : null };
   if (values.repair && (name !== 'check' || file !== undefined))
     throw new UsageError('--repair is an option of check without a file');
-  if (name === 'check' && more.length === 0) {
+  if (name === 'check' && extra.length === 0) {
     if (file !== undefined) return checkBackup(file);
     return checkData(place, values.repair);
   }
   const isTransfer = name === 'export' || name === 'import';
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined && !isTransfer) throw new UsageError(`there is no command ${name}`);
-  if (file === undefined || more.length > 0) throw new UsageError(`${name} takes one file`);
+  if (file === undefined || extra.length > 0) throw new UsageError(`${name} takes one file`);
   if (isTransfer) return transfer(name, place, file);
   if (place.uri !== null && Object.hasOwn(MONGO_TOOLS, name))
-    throw new Error(onMongo(name, MONGO_TOOLS[name]!));
+    throw new Error(mongoHint(name, MONGO_TOOLS[name]!));
   return command!({ file, dataDir, force: values.force });
 }
 
-function parsed(args: readonly string[]) {
+function parseCommand(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (error) {
@@ -103,39 +103,39 @@ function parsed(args: readonly string[]) {
   }
 }
 
-function told({ bytes, schemaVersion, ...counts }: BackupContents): string {
+function describeContents({ bytes, schemaVersion, ...counts }: BackupContents): string {
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   return `whole; ${bytes} bytes, schema version ${schemaVersion}, ${parts.join(', ')}`;
 }
 
-/** Moves all data out of the store into a file, or the other way. */
+/** Exports all data from the store into a file, or imports it. */
 async function transfer(direction: 'export' | 'import', place: Place, file: string): Promise<string | null> {
-  // The driver is loaded for this alone.
+  // Only this command loads the MongoDB driver.
   const { exportTo, importFrom, KINDS, STANDARD } = await import('./storage/transfer/transfers.js');
   const { Logger } = await import('@nestjs/common');
-  // It writes to stdout, which may be the export's. What goes wrong is thrown, too.
+  // Nest logs to stdout, which may carry the export. Errors are thrown anyway.
   Logger.overrideLogger(false);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => stop.abort(new Error(`stopped by ${signal}; nothing of it was kept`)));
   const work = direction === 'export' ? exportTo : importFrom;
   const counts = await work(place, file, progressOn(process.stderr), stop.signal);
-  const told = [...counts].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
-  if (direction === 'import') return `${await shown(place)}: imported and verified ${told}`;
-  return file === STANDARD ? null : `${file}: exported ${told}`;
+  const summary = [...counts].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
+  if (direction === 'import') return `${await describePlace(place)}: imported and verified ${summary}`;
+  return file === STANDARD ? null : `${file}: exported ${summary}`;
 }
 
-async function shown({ dataDir, uri }: Place): Promise<string> {
+async function describePlace({ dataDir, uri }: Place): Promise<string> {
   if (uri === null) return dataDir;
   const { shownUri } = await import('./storage/transfer/shown-uri.js');
   return shownUri(uri);
 }
 
 async function checkBackup(file: string): Promise<string> {
-  const whole = `${file}: ${told(backups.check(file))}`;
+  const summary = `${file}: ${describeContents(backups.check(file))}`;
   const { ofBackup } = await import('./storage/transfer/checking.js');
   const { findings } = await ofBackup(file);
-  return checked(whole, findings);
+  return reportFindings(summary, findings);
 }
 
 async function checkData(place: Place, isRepair: boolean): Promise<string> {
@@ -144,18 +144,18 @@ async function checkData(place: Place, isRepair: boolean): Promise<string> {
     ? ofDirectory(place.dataDir, isRepair)
     : ofDatabase(place.uri, isRepair));
   const { KINDS } = await import('./storage/transfer/records.js');
-  const looked = [...counts].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
-  return checked(`${await shown(place)}: looked at ${looked}`, findings);
+  const summary = [...counts].map(([kind, count]) => `${count} ${KINDS[kind]}`).join(', ');
+  return reportFindings(`${await describePlace(place)}: looked at ${summary}`, findings);
 }
 
-function checked(what: string, findings: Findings): string {
-  const found = findings.toString();
-  const text = found === '' ? `${what}; nothing is wrong` : `${what}\n${found}`;
+function reportFindings(summary: string, findings: Findings): string {
+  const problems = findings.toString();
+  const text = problems === '' ? `${summary}; nothing is wrong` : `${summary}\n${problems}`;
   if (findings.hasFaults) throw new Error(text);
   return text;
 }
 
-/** Of the server that listens where the variables say. */
+/** Queries the server that listens at the configured address. */
 async function health({ host, port, basePath }: ReturnType<typeof serverPlace>): Promise<string> {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const name = reachable.includes(':') ? `[${reachable}]` : reachable;

@@ -25,11 +25,11 @@ import { StorageModule } from './storage/storage.module.js';
 import { AccessGuard } from './workspaces/access.guard.js';
 import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
-/** What the process hands in. */
+/** What the embedding process may replace. */
 export interface AppParts {
   config: Config;
   clock?: SystemClock | undefined;
-  /** Where log lines go; stdout by default. */
+  /** Destination of log lines; stdout by default. */
   logDestination?: DestinationStream | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface AppParts {
     OpsModule,
     LimitsModule,
   ],
-  // In this order a request passes them: who it is, how often, then its body is read, who it is by then, and checked.
+  // A request passes these in order: access, rate limit, then (in the interceptor) body, access again and validation.
   providers: [
     { provide: APP_FILTER, useClass: ErrorFilter },
     { provide: APP_GUARD, useClass: AccessGuard },

@@ -15,9 +15,9 @@ import { Config } from './config/config.js';
 import { RelayIoAdapter } from './relay/relay-io.adapter.js';
 
 const API_PREFIX = 'api/v1';
-const OUTSIDE_THE_PREFIX = ['health/live', 'health/ready'];
+const UNPREFIXED_ROUTES = ['health/live', 'health/ready'];
 
-/** The whole server, ready to be initialised by `listen()` or `init()`. Without a config it takes the environment's. */
+/** Creates the whole server, ready for `listen()` or `init()`. The configuration defaults to the environment's. */
 export async function createApp(parts: Partial<AppParts> = {}): Promise<NestFastifyApplication> {
   const config = parts.config ?? Config.load();
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -29,12 +29,12 @@ export async function createApp(parts: Partial<AppParts> = {}): Promise<NestFast
   return app;
 }
 
-/** A start that fails is reported by whoever starts the server, in one line: no stack, no log of what went well. */
+/** The caller reports a failed start in one line, without a stack or the log of the start. */
 export const APP_OPTIONS: NestApplicationOptions = {
   ...{ bodyParser: false, bufferLogs: true, autoFlushLogs: false, abortOnError: false },
 };
 
-/** What an app of the AppModule needs beside its modules. */
+/** Configures an app of the AppModule beyond its modules. */
 export async function setUp(app: NestFastifyApplication, config: Config): Promise<void> {
   app.useLogger(new ServerLogger(app.get(ServerLog)));
   app.flushLogs();
@@ -47,11 +47,11 @@ export async function setUp(app: NestFastifyApplication, config: Config): Promis
   limitTokenless(fastify, app.get(RateLimits));
   refuseOutside(fastify, config.basePath);
   app.useWebSocketAdapter(new RelayIoAdapter(app, config));
-  app.setGlobalPrefix(API_PREFIX, { exclude: OUTSIDE_THE_PREFIX });
+  app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED_ROUTES });
   allowOrigins(app, config);
 }
 
-/** Lets browser pages of the configured origins read our answers; what they may write is the access guard's to say. */
+/** Lets pages of the configured origins read responses. The access guard decides what they may write. */
 function allowOrigins(app: NestFastifyApplication, { origins }: Config): void {
   if (origins.length === 0) return;
   app.enableCors({

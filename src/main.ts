@@ -1,2 +1,2 @@
-// A file of its own: the build puts the bundled server in the place of what it imports (scripts/bundle-server.mjs).
+// In its own file: the build replaces the module that it imports with the bundle (scripts/bundle-server.mjs).
 import './start.js';

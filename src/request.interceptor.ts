@@ -7,8 +7,8 @@ import { yieldIfBusy } from './common/yield-if-busy.js';
 import { AccessRecheck } from './workspaces/access-recheck.js';
 
 /**
- * What a request passes between the guards and its handler, and its answer on the way back. One for all of it: each more
- * costs every request, and every event of the relay, a promise chain of its own.
+ * Steps between the guards and the handler of a request, and its response on the way back. One interceptor for all of
+ * it: each further one costs every request and relay event a promise chain.
  */
 @Injectable()
 export class RequestInterceptor implements NestInterceptor {
@@ -20,10 +20,10 @@ export class RequestInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     if (context.getType() !== 'http') return next.handle();
     const { access = {} } = context.switchToHttp().getRequest<AccessedRequest>();
-    const release = await this.bodies.take(context);
+    const release = await this.bodies.receive(context);
     try {
       await this.access.require(access);
-      // Many requests of one user begin in that user's time, whatever their handlers do at once.
+      // Many requests of one user start in that user's time slices, whatever their handlers do synchronously.
       await yieldIfBusy();
       refuseUndeclared(context);
     } catch (error) {
@@ -32,12 +32,12 @@ export class RequestInterceptor implements NestInterceptor {
     }
     const handled = next.handle().pipe(finalize(release));
     if (access.user === undefined || !this.access.isForAnswer(context)) return handled;
-    // An error may tell of what there is as well as an answer.
+    // An error may reveal as much as a response.
     return handled.pipe(
       materialize(),
-      concatMap(async (told) => {
-        if (told.kind !== 'C') await this.access.require(access);
-        return told;
+      concatMap(async (result) => {
+        if (result.kind !== 'C') await this.access.require(access);
+        return result;
       }),
       dematerialize(),
     );

@@ -3,10 +3,10 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { printable } from './common/printable.js';
 import { createApp } from './bootstrap.js';
 import { Lifecycle } from './common/lifecycle.js';
-import { Config, strangeVariables } from './config/config.js';
+import { Config, unknownVariables } from './config/config.js';
 import { serveApiDocs } from './ops/api-docs.js';
 
-/** Starts the server; resolves once it listens. */
+/** Starts the server; resolves when it listens. */
 async function start(): Promise<void> {
   const config = Config.load();
   const app = await createApp({ config });
@@ -14,12 +14,12 @@ async function start(): Promise<void> {
   stopOnSignal(app, config);
   await app.listen(config.port, config.host);
   const logger = new Logger('Patchbay');
-  for (const name of strangeVariables())
+  for (const name of unknownVariables())
     logger.warn(`${name} is not a variable of the server; is it misspelled?`);
   logger.log(`Listening on ${await app.getUrl()}${config.basePath}`);
 }
 
-/** The first signal ends the server in order, within the drain time; a second one at once. */
+/** The first signal stops the server in order, within the drain time; a second one at once. */
 function stopOnSignal(app: NestFastifyApplication, { drainMs }: Config): void {
   const logger = new Logger('Patchbay');
   let stopping = false;
@@ -48,7 +48,7 @@ start().catch((error: unknown) => {
   process.exit(1);
 });
 
-/** What whoever started the server can do something about, in one line. */
+/** One line for errors that an operator can fix. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };

@@ -4,9 +4,9 @@ import { APPLY_PATCHES, DIFF_PATCHES, INSPECT_PATCHES, INVERT_PATCHES } from './
 import { MATCH_PATHS, SEARCH_LINES } from './tools/search-jobs.js';
 import { EDIT_TEXT, EXCERPT_TEXT, HASH_TEXT } from './tools/text-jobs.js';
 import type { Job, WorkOrder } from './jobs/job.js';
-import { carryOut, type WorkOutcome } from './jobs/work-outcome.js';
+import { runOrder, type WorkOutcome } from './jobs/work-outcome.js';
 
-/* What a worker thread runs. It knows every job of the server; nothing here may load a framework, a store or a socket. */
+/** The script of a worker thread. It must not load a framework, a store or a socket. */
 
 const JOBS: readonly Job<never, unknown>[] = [
   ...[APPLY_PATCHES, DIFF_PATCHES, INSPECT_PATCHES, INVERT_PATCHES],
@@ -17,5 +17,5 @@ const JOBS: readonly Job<never, unknown>[] = [
 const byName = new Map(JOBS.map((job) => [job.name, job]));
 
 export default function work(order: WorkOrder): WorkOutcome {
-  return carryOut(byName, order);
+  return runOrder(byName, order);
 }

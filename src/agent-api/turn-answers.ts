@@ -57,7 +57,7 @@ export class TurnAnswers {
   async textFor(userId: string, turn: Turn, response: ResponseHandle): Promise<TurnAnswerText> {
     const viewer = await this.viewers.of({ workspaceId: turn.workspaceId, userId }, turn.userId);
     if (viewer === 'user') return this.textOf(turn, response);
-    this.answersInFlight.take({ ...turn, userId }, argumentChars(turn), response);
+    this.answersInFlight.reserve({ ...turn, userId }, argumentChars(turn), response);
     const callArguments =
       seesArguments(viewer) && hasOpenCalls(turn) ? await this.store.argumentsOf(turn) : [];
     return textOf(answerFor(viewer, turn, callArguments.map(asStored)));
@@ -65,7 +65,7 @@ export class TurnAnswers {
 
   private reserveBytes(turn: Turn, response: ResponseHandle): void {
     const results = Math.max(0, this.config.maxTurnResultBytes - turn.resultBudget);
-    this.answersInFlight.take(turn, results + argumentChars(turn), response);
+    this.answersInFlight.reserve(turn, results + argumentChars(turn), response);
   }
 
   /** @param read reads a stored value for the answer */

@@ -7,7 +7,7 @@ import { DomainError, fieldError } from '../common/domain-error.js';
 import { KeyLocks } from '../common/key-locks.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
-import { isWanted, namesPath, type WantedPath } from '../storage/event-paths.js';
+import { matchesPath, namesPath, type PathQuery } from '../storage/event-paths.js';
 import { type AuditFilter, type AuditOrder, AuditStore } from '../storage/ports/audit.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import { RootStore } from '../storage/records/roots.js';
@@ -78,7 +78,7 @@ export class AuditService {
   }
 
   /** A create may omit the name of its folder, so a path without one is looked up in all folders. */
-  private async wanted(workspaceId: string, given: string): Promise<WantedPath> {
+  private async wanted(workspaceId: string, given: string): Promise<PathQuery> {
     const wanted = wantedPath(given);
     const path = wanted.path ?? wanted.below!;
     if (path === '' || path === '/') return wanted;
@@ -116,7 +116,7 @@ export class AuditService {
       const docPaths = await this.patches.docPathsOf(workspaceId, batchId);
       known.set(
         batchId,
-        docPaths.some((docPath) => isWanted(docPath, wanted)),
+        docPaths.some((docPath) => matchesPath(docPath, wanted)),
       );
     }
     return known.get(batchId)!;
@@ -141,7 +141,7 @@ function instantOf(field: string, text: string): number {
 }
 
 /** Reads a path filter: a file, or everything below a folder if it ends in `/`, `/**` or both. */
-function wantedPath(given: string): WantedPath {
+function wantedPath(given: string): PathQuery {
   const parts = given.split(/[\\/]/);
   const named = [...parts];
   while (named.length > 0 && ['', '**'].includes(named.at(-1)!)) named.pop();

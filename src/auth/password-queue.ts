@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { DomainError } from '../common/domain-error.js';
-import { widestOf } from '../common/http/client-address.js';
+import { widestNetworkOf } from '../common/http/client-address.js';
 import type { Excess } from '../limits/budget.js';
 import { FairQueue } from '../limits/fair-queue.js';
 
@@ -25,7 +25,7 @@ export class PasswordQueue {
 
   /** Runs the work when its turn comes; RATE_LIMITED or UNAVAILABLE if too many passwords wait. */
   run<T>(address: string, work: () => Promise<T>): Promise<T> {
-    return this.queue.run(widestOf(address), work);
+    return this.queue.run(widestNetworkOf(address), work);
   }
 }
 

@@ -17,21 +17,21 @@ const reader = new BodyReader(
   ...([config, new Receiving(config), new WorkPool(config), new UserJobs(config), proxies] as const),
 );
 
-describe('bodies of strangers', () => {
+describe('bodies without a token', () => {
   const from = (address: string): AccessedRequest =>
     ({
       raw: { socket: { remoteAddress: '127.0.0.1' }, headers: { 'x-forwarded-for': address } },
     }) as unknown as AccessedRequest;
 
-  it('count for the address that a trusted proxy names, so that one behind it keeps out no other', () => {
-    expect(reader.open(from('198.51.100.1')).take(MIB)).toBeNull();
-    expect(reader.open(from('198.51.100.1')).take(MIB)?.code).toBe('RATE_LIMITED');
-    expect(reader.open(from('198.51.100.2')).take(MIB / 2)).toBeNull();
+  it('count for the address that a trusted proxy names, so that one client does not block the others', () => {
+    expect(reader.open(from('198.51.100.1')).reserve(MIB)).toBeNull();
+    expect(reader.open(from('198.51.100.1')).reserve(MIB)?.code).toBe('RATE_LIMITED');
+    expect(reader.open(from('198.51.100.2')).reserve(MIB / 2)).toBeNull();
   });
 });
 
-describe('a JSON body that comes when long work has used up this turn of the event loop', () => {
-  /** How many turns of the event loop after the one that it was complete in a body is read. */
+describe('a JSON body that arrives after the time slice of this event-loop turn is used up', () => {
+  /** Number of event-loop turns between receipt of a complete body and the end of its parsing. */
   const turnsUntilRead = async (length: number): Promise<number> => {
     const body = Buffer.from(`"${'x'.repeat(length - 2)}"`);
     const raw = Object.assign(Readable.from([body]), { headers: {}, socket: { remoteAddress: '127.0.0.1' } });
@@ -45,16 +45,16 @@ describe('a JSON body that comes when long work has used up this turn of the eve
     return loopTurn() - completeIn;
   };
 
-  /** For longer than a slice. */
+  /** Blocks for longer than one time slice. */
   const holdTheLoop = (): void => {
     for (const from = performance.now(); performance.now() - from < 15;);
   };
 
-  it('is parsed at once where it is short', async () => {
+  it('is parsed at once if it is short', async () => {
     expect(await turnsUntilRead(16 * 1024)).toBe(0);
   });
 
-  it('is parsed in a later turn where it is longer', async () => {
+  it('is parsed in a later turn if it is longer', async () => {
     expect(await turnsUntilRead(17 * 1024)).toBeGreaterThan(0);
   });
 });

@@ -11,16 +11,16 @@ import { readBody } from './read-body.js';
 import { Receiving, type Reception } from './receiving.js';
 import { malformed, SCAN_BODY } from './scan-body-job.js';
 
-/** Whoever shows no token gets no more of our memory than it takes to register or log in. */
+/** Requests without a token may only send what registration and login need. */
 const ANONYMOUS_BODY_BYTES = 64 * 1024;
 
-/** A larger JSON body is read and handled when the user's large one before it is done: each is several times its size. */
+/** A larger JSON body waits for the user's previous large body: parsed, each takes several times its size. */
 const LARGE_BYTES = 128 * 1024;
 
-/** A longer JSON body is parsed when others have had their turn: of forty that come at once each takes milliseconds. */
+/** A longer JSON body yields before it is parsed: forty that arrive at once take milliseconds each. */
 const SHORT_BYTES = 16 * 1024;
 
-/** Reads bodies under the bounds of their sender: how large, how much at once, how slow, how much in them. */
+/** Reads bodies within the bounds of their sender: size, total bytes, speed and content. */
 @Injectable()
 export class BodyReader {
   constructor(
@@ -31,17 +31,17 @@ export class BodyReader {
     private readonly addresses: ClientAddresses,
   ) {}
 
-  /** Where the sender's bytes are counted until it is released. */
+  /** Starts to count the body's bytes for its sender until the reception is released. */
   open(request: AccessedRequest): Reception {
     return this.receiving.open(this.ownerOf(request));
   }
 
-  /** A body of any type: at most one file. */
+  /** Reads a body of any type, up to the size limit of one file. */
   raw(request: AccessedRequest, reception: Reception): Promise<Buffer> {
     return this.bytes(request, this.config.maxFileBytes, reception);
   }
 
-  /** The value of a JSON body, undefined where it is empty. A large one is scanned on a worker, in its sender's turn. */
+  /** Parses a JSON body; undefined if it is empty. A large one is scanned on a worker when it is its sender's turn. */
   async json(request: AccessedRequest, reception: Reception): Promise<unknown> {
     const { maxBodyBytes } = this.config;
     const limit = request.access?.user ? maxBodyBytes : Math.min(maxBodyBytes, ANONYMOUS_BODY_BYTES);
@@ -50,7 +50,7 @@ export class BodyReader {
     if (bytes.length === 0) return undefined;
     if (!isRead) throw unsupported('The body must be application/json in UTF-8');
     const owner = this.ownerOf(request);
-    // Asked now: what goes to a worker is gone from here.
+    // Read before the job: a buffer that is transferred to a worker has length 0 afterwards.
     const { length } = bytes;
     if (length > LARGE_BYTES) reception.hold(await this.jobs.enter(owner, 'bodies'));
     const { text, lossy } = await this.pool.run(owner, SCAN_BODY, bytes, {
@@ -74,12 +74,12 @@ export class BodyReader {
   }
 }
 
-/** The memory of a body, unless it shares that with other buffers. */
+/** The buffer to transfer to a worker; none if the body shares its memory with other buffers. */
 function ownBuffer({ buffer, byteLength }: Buffer): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
-/** JSON is UTF-8; the parameter that says so is allowed, another charset is not. */
+/** JSON is UTF-8; a charset parameter may say so, but no other charset is accepted. */
 function isJson(contentType: string | undefined): boolean {
   const [type = '', ...parameters] = (contentType ?? '')
     .toLowerCase()
@@ -93,7 +93,7 @@ function isJson(contentType: string | undefined): boolean {
   );
 }
 
-/** A body in a form that is not read. */
+/** The error for a content type or charset that is not supported. */
 export function unsupported(message: string): DomainError {
   return new DomainError('UNSUPPORTED_MEDIA_TYPE', message);
 }

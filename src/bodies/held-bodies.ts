@@ -1,17 +1,14 @@
 import type { ResponseHandle } from '../common/http/response-closed.js';
 
-// Not an AsyncLocalStorage: on Node 20 each one makes every promise of the process dearer.
-const held = new WeakMap<ResponseHandle, () => void>();
+// Not an AsyncLocalStorage: on Node 20 each one makes every promise of the process slower.
+const releases = new WeakMap<ResponseHandle, () => void>();
 
-/** The body of the request that `sending` answers counts until it is answered, or let go before. */
-export function holdBody(sending: ResponseHandle, letGo: () => void): void {
-  held.set(sending, letGo);
+/** Keeps a request's body counted until its response is closed or `releaseBody` is called. */
+export function holdBody(response: ResponseHandle, release: () => void): void {
+  releases.set(response, release);
 }
 
-/**
- * Says that nothing of the body of the request that `sending` will answer is held any more: another large one of the same
- * user may come then.
- */
-export function releaseBody(sending: ResponseHandle): void {
-  held.get(sending)?.();
+/** Releases the body of the request that `response` answers, so that the user's next large body may start. */
+export function releaseBody(response: ResponseHandle): void {
+  releases.get(response)?.();
 }

@@ -7,16 +7,16 @@ import { Reception } from './receiving.js';
 
 const LIMIT = 16;
 
-describe('a body that is read', () => {
+describe('readBody', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] }));
   afterEach(() => void jest.useRealTimers());
 
   it.each<[string, (sender: PassThrough) => unknown, string]>([
-    ['once it is there', (sender) => sender.end('body'), 'body'],
-    ['once it is too large', (sender) => sender.write('x'.repeat(LIMIT + 1)), 'TOO_LARGE'],
-    ['once its sender has gone', (sender) => sender.destroy(), 'VALIDATION_ERROR'],
-    ['once it has come to a halt', () => jest.advanceTimersByTime(1_000), 'VALIDATION_ERROR'],
-  ])('is watched no longer %s', async (_when, act, outcome) => {
+    ['is complete', (sender) => sender.end('body'), 'body'],
+    ['is too large', (sender) => sender.write('x'.repeat(LIMIT + 1)), 'TOO_LARGE'],
+    ['is cut off', (sender) => sender.destroy(), 'VALIDATION_ERROR'],
+    ['stalls', () => jest.advanceTimersByTime(1_000), 'VALIDATION_ERROR'],
+  ])('removes its listeners when the body %s', async (_when, act, outcome) => {
     const sender = new PassThrough();
     const request = Object.assign(sender, { headers: {} }) as unknown as IncomingMessage;
     const reception = new Reception(new Budget({ bytes: 1024 }).open('ada'));

@@ -5,13 +5,13 @@ import { workOwner } from '../common/work-owner.js';
 import type { Reception } from './receiving.js';
 import { malformed } from './scan-body-job.js';
 
-/** Once it has had its time to begin, a body comes at this rate or is given up, in bytes a second. */
+/** Minimum rate of a body after its grace period, bytes/s; a slower one is given up. */
 const MIN_RATE = 1024;
 
-/** From here on a body's chunks come in turn with those of others. */
+/** Beyond this size the chunks of a body take turns with those of other bodies. */
 const UNPACED_BYTES = 64 * 1024;
 
-/** The body stopped coming. Its connection can't be used any more: nobody knows what is next on it. */
+/** The body stopped arriving. Its connection is unusable: the position in the stream is unknown. */
 export class StalledBody extends DomainError {
   constructor(idleMs: number) {
     super('VALIDATION_ERROR', `The body came too slowly, or not at all for ${idleMs} ms; send it again`);
@@ -19,33 +19,33 @@ export class StalledBody extends DomainError {
 }
 
 export interface BodyBounds {
-  /** Most bytes that it may have. */
+  /** Maximum size, bytes. */
   limit: number;
-  /** Most time without any byte, ms. */
+  /** Maximum time without any byte, ms. */
   idleMs: number;
   reception: Reception;
 }
 
 /**
- * The bytes of a request's body. What is too large, or more than can be received now, is refused as soon as that is known;
- * the rest of it is read and dropped, so that the refusal reaches a client that is still sending.
+ * Reads the bytes of a request's body. A body that is too large, or exceeds the budget, is refused at once. Its rest
+ * is read and dropped, so that the refusal reaches a client that is still sending.
  */
 export function readBody(
   request: IncomingMessage,
   { limit, idleMs, reception }: BodyBounds,
 ): Promise<Buffer> {
-  // The events of a socket come in nobody's name.
+  // Socket events carry no async context, so the owner is captured here.
   const owner = workOwner();
   const announced = Number(request.headers['content-length'] ?? 0);
-  // All of it at once: of bodies that come together the first have room, and not each of them for its beginning.
-  const refusal = announced > limit ? tooLarge(limit) : reception.take(announced);
+  // Reserves the announced size at once, so that of simultaneous bodies some fit whole instead of all in part.
+  const refusal = announced > limit ? tooLarge(limit) : reception.reserve(announced);
   if (refusal) {
     drop(request, owner);
     return Promise.reject(refusal);
   }
   return new Promise((resolve, reject) => {
-    // Bytes that were announced have their place, which costs nothing until they come: no body is there twice.
-    const whole = announced > 0 ? Buffer.allocUnsafeSlow(announced) : null;
+    // Untouched pages cost no memory, and the body is never held twice.
+    const buffer = announced > 0 ? Buffer.allocUnsafeSlow(announced) : null;
     const chunks: Buffer[] = [];
     let size = 0;
     const pace = new Pace(idleMs);
@@ -62,32 +62,32 @@ export function readBody(
       size += chunk.length;
       pace.moved(size);
       if (size > limit) return refuse(tooLarge(limit));
-      const refusal = size > announced ? reception.take(chunk.length) : null;
+      const refusal = size > announced ? reception.reserve(chunk.length) : null;
       if (refusal) return refuse(refusal);
-      if (whole) chunk.copy(whole, size - chunk.length);
+      if (buffer) chunk.copy(buffer, size - chunk.length);
       else chunks.push(chunk);
-      if (size > UNPACED_BYTES) goOnLater(request, owner);
+      if (size > UNPACED_BYTES) resumeLater(request, owner);
     };
-    const onEnd = (): void => settle(() => resolve(whole ?? Buffer.concat(chunks, size)));
+    const onEnd = (): void => settle(() => resolve(buffer ?? Buffer.concat(chunks, size)));
     const onClose = (): void => settle(() => reject(malformed('ended before it was complete')));
     const watch = setInterval(() => pace.isStalled() && refuse(new StalledBody(idleMs)), idleMs / 4);
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
 }
 
-/** Reads the rest of a body for nothing. */
+/** Reads and discards the rest of a body. */
 function drop(request: IncomingMessage, owner: string): void {
-  request.on('error', () => {}).on('data', () => goOnLater(request, owner));
+  request.on('error', () => {}).on('data', () => resumeLater(request, owner));
   request.resume();
 }
 
-/** Hundreds of bodies at once come a chunk each in turn: the network has megabytes of every one at hand. */
-function goOnLater(request: IncomingMessage, owner: string): void {
+/** Hundreds of simultaneous bodies each get one chunk in turn: the kernel has megabytes of each buffered. */
+function resumeLater(request: IncomingMessage, owner: string): void {
   request.pause();
   void yieldIfBusy(owner).then(() => request.resume());
 }
 
-/** Whether a body still comes: one byte now and then does not count. */
+/** Checks that a body arrives at the minimum rate: single bytes now and then do not count. */
 class Pace {
   private readonly start = performance.now();
   private last = this.start;

@@ -4,11 +4,11 @@ import { Budget, type ByteReservation } from '../limits/budget.js';
 import { Config } from '../config/config.js';
 import type { Reservation } from '../limits/reservation.js';
 
-/** So much of a body is read however much else is coming, so that large bodies never shut small ones out. */
+/** Up to this size a body is always read, so that large bodies never block small ones. */
 const SMALL_BYTES = 64 * 1024;
 const RETRY_AFTER_SECONDS = 2;
 
-/** The bytes of bodies that are being received or held, of everybody together and of each owner. */
+/** Budgets the bytes of bodies that are being received or held, in total and per owner. */
 @Injectable()
 export class Receiving {
   private readonly budget: Budget;
@@ -17,25 +17,25 @@ export class Receiving {
     this.budget = new Budget({ bytes: maxReceivingBytes, smallBytes: SMALL_BYTES });
   }
 
-  /** Bytes that bodies hold, of everybody. */
+  /** Bytes that all bodies hold. */
   get held(): number {
     return this.budget.held;
   }
 
-  /** A place for one body of an owner; release it with the bytes. */
+  /** Opens a reception for one body of an owner; release it with the bytes. */
   open(owner: string): Reception {
     return new Reception(this.budget.open(owner));
   }
 }
 
-/** What one body holds of the bytes of all. */
+/** The reservation of one body. */
 export class Reception {
-  private place: Reservation | null = null;
+  private slot: Reservation | null = null;
 
   constructor(private readonly bytes: ByteReservation) {}
 
-  /** Takes so much more, unless that is not to be had now: then RATE_LIMITED. */
-  take(bytes: number): DomainError | null {
+  /** Reserves more bytes; returns RATE_LIMITED if they do not fit now. */
+  reserve(bytes: number): DomainError | null {
     const excess = this.bytes.resize(this.bytes.bytes + bytes);
     if (excess === null) return null;
     const message =
@@ -45,14 +45,14 @@ export class Reception {
     });
   }
 
-  /** Holds a place in a queue, too. */
-  hold(place: Reservation): void {
-    this.place = place;
+  /** Also holds a slot in a queue until release. */
+  hold(slot: Reservation): void {
+    this.slot = slot;
   }
 
-  /** Gives all of it back; may be called again. */
+  /** Releases everything; idempotent. */
   release(): void {
-    this.place?.release();
+    this.slot?.release();
     this.bytes.release();
   }
 }

@@ -10,7 +10,7 @@ import type { Reception } from './receiving.js';
 
 const RAW_BODY = 'patchbay:raw-body';
 
-/** The route takes bytes of any content type; `@Body()` is then a Buffer of at most one file's size. */
+/** The route takes bytes of any content type; `@Body()` is a Buffer of at most the size of one file. */
 export const RawBody = (): MethodDecorator =>
   applyDecorators(
     SetMetadata(RAW_BODY, true),
@@ -18,7 +18,7 @@ export const RawBody = (): MethodDecorator =>
     ApiBody({ schema: { type: 'string' } }),
   );
 
-/** Reads bodies once the guards have let the request pass, so that a stranger's is never held in memory. */
+/** Reads bodies after the guards, so that an unauthenticated body is never held in memory. */
 @Injectable()
 export class RequestBodies {
   constructor(
@@ -27,13 +27,13 @@ export class RequestBodies {
   ) {}
 
   /**
-   * Puts the body of a request into `request.body`, where pipes and handlers find it. Gives what lets go of it, to be called
-   * once the request is handled: until then what was read counts.
+   * Reads the body into `request.body` for pipes and handlers. Returns the function that releases its bytes, to be
+   * called when the request is handled.
    */
-  async take(context: ExecutionContext): Promise<() => void> {
+  async receive(context: ExecutionContext): Promise<() => void> {
     const http = context.switchToHttp();
     const request = http.getRequest<AccessedRequest>();
-    if (request.method === 'GET' || request.method === 'HEAD') return nothing;
+    if (request.method === 'GET' || request.method === 'HEAD') return noop;
     const raw = this.reflector.get<boolean | undefined>(RAW_BODY, context.getHandler()) ?? false;
     const reception = this.reader.open(request);
     const release = (): void => {
@@ -62,4 +62,4 @@ export class RequestBodies {
   }
 }
 
-function nothing(): void {}
+function noop(): void {}

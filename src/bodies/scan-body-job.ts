@@ -3,13 +3,16 @@ import { JsonOutOfBounds, type JsonLoss, scanJson } from '@patchbay/protocol';
 import { DomainError } from '../common/domain-error.js';
 import { defineJob } from '../jobs/job.js';
 
-/** A body's text, held against all bounds, and what JSON.parse would change or drop of it. */
+/** The text of a body that passed all bounds, with the values that JSON.parse would change or drop. */
 export interface ScannedBody {
   text: string;
   lossy: JsonLoss[];
 }
 
-/** Bytes of a body to text that may be parsed. What is left, JSON.parse, would cost as much to send as to do. */
+/**
+ * Turns the bytes of a body into text that is safe to parse. JSON.parse itself is left to the caller: transferring
+ * its result would cost as much as parsing.
+ */
 export const SCAN_BODY = defineJob('scan-body', (bytes: Uint8Array): ScannedBody => {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!isUtf8(body)) throw malformed('is not valid UTF-8');
@@ -21,7 +24,7 @@ export const SCAN_BODY = defineJob('scan-body', (bytes: Uint8Array): ScannedBody
   }
 });
 
-/** A body that is refused as it is. */
+/** The error for a malformed body. */
 export function malformed(fault: string): DomainError {
   return new DomainError('VALIDATION_ERROR', `The body ${fault}`);
 }

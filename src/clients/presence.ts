@@ -81,7 +81,7 @@ export class Presence extends Sweep {
     const at = this.clock.now();
     const logFailure = (error: unknown): void =>
       this.logger.error({ err: error, ...key }, 'The end of a connection could not be recorded');
-    const write = (): Promise<void> => this.store.left(key, connectionId, at);
+    const write = (): Promise<void> => this.store.disconnected(key, connectionId, at);
     void this.inOrder(key, async () => {
       if (!this.recorded.has(client)) return;
       await persist(write, this.lifecycle.stopping, logFailure);

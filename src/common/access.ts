@@ -4,14 +4,14 @@ import type { Role, User } from '@patchbay/protocol';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Who may use a route or a relay event:
- * `public` anyone · `user` whoever holds a valid token · `member` and `owner` such a user in the workspace of the path
- * (`:workspaceId`) · `client` a socket whose handshake was accepted. What declares no rule is refused to everyone.
+ * Who may use a route or relay event: `public` anyone; `user` a valid token; `member` and `owner` that role in the
+ * workspace of the path (`:workspaceId`); `client` a socket with an accepted handshake. Without a rule everyone is
+ * refused.
  */
 export type AccessRule = 'public' | 'user' | 'member' | 'owner' | 'client';
 
 export const ACCESS_RULE = 'patchbay:access';
-/** How docs/openapi.json says the rule of an operation. */
+/** The extension that carries an operation's rule in docs/openapi.json. */
 export const ACCESS_EXTENSION = 'x-access';
 
 /** Declares who may use a handler, or all handlers of a class. */
@@ -20,17 +20,17 @@ export const Access = (rule: AccessRule): MethodDecorator & ClassDecorator =>
 
 export const ENDS_ACCESS = 'patchbay:ends-access';
 
-/** Whoever uses the handler may have lost access by the time it is done, and is answered all the same. */
+/** The handler may end its caller's own access; the response is sent all the same. */
 export const EndsAccess = (): MethodDecorator => SetMetadata(ENDS_ACCESS, true);
 
-/** What the access guard leaves on a request for those behind it. */
+/** What the access guard attaches to a request. */
 export interface AccessContext {
   user?: User;
-  /** Of the user's access token. */
+  /** The login of the user's access token. */
   loginId?: string;
   /** Lowercase. */
   workspaceId?: string;
-  /** What the user must be in the workspace, now and until the answer. */
+  /** The role that the user must have, at the start of the request and when the response is sent. */
   needs?: Role;
 }
 

@@ -1,6 +1,6 @@
 import { auditPath, pathFields, pathsFields } from './audit-path.js';
 
-describe('a path in an audit event', () => {
+describe('auditPath', () => {
   it.each([
     ['/Src/A.ts', 'src/a.ts'],
     ['src/a.ts', 'src/a.ts'],
@@ -14,18 +14,18 @@ describe('a path in an audit event', () => {
     ['a\nb', 'a\uFFFDb'],
     ['\ud800', '\uFFFD'],
     ['x'.repeat(5_000), 'x'.repeat(1_024)],
-  ])('has one form: %j', (given, path) => {
+  ])('maps every spelling to one form: %j', (given, path) => {
     expect(auditPath(given)).toBe(path);
     expect(auditPath(path)).toBe(path);
   });
 
-  it('stands beside its spelling where that is another', () => {
+  it('adds the spelling if it differs from the form', () => {
     expect(pathFields('/src/a.ts')).toEqual({ path: 'src/a.ts' });
     expect(pathFields('/Src/A.ts')).toEqual({ path: 'src/a.ts', displayPath: 'Src/A.ts' });
     expect(pathFields(7)).toEqual({ path: null });
   });
 
-  it('is one of so many, the others are counted', () => {
+  it('lists a bounded number of paths and counts the others', () => {
     expect(pathsFields(['A', 'b', 7])).toEqual({ paths: ['a', 'b'], morePaths: 1 });
     expect(pathsFields(['A', 'b'])).toEqual({ paths: ['a', 'b'] });
     const many = pathsFields(Array.from({ length: 300 }, (_, at) => `f${at}`));

@@ -1,12 +1,12 @@
-/** The one source of the time of day, so that tests can hold it. */
+/** The only source of the time of day, so that tests can control it. */
 export abstract class Clock {
   /** Epoch milliseconds. */
   abstract now(): number;
 }
 
-/** The one source of how long things take: it never jumps, also when somebody sets the time. */
+/** The only source of durations; it is monotonic. */
 export abstract class Stopwatch {
-  /** Milliseconds since some moment. */
+  /** Milliseconds since an arbitrary origin. */
   abstract elapsed(): number;
 }
 
@@ -20,12 +20,12 @@ export class SystemClock extends Clock implements Stopwatch {
   }
 }
 
-/** Epoch milliseconds as ISO 8601 UTC, the form of every time on the wire. */
+/** Formats epoch milliseconds as ISO 8601 UTC, the form of every time on the wire. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** The same for a time that may not be set. */
+/** Same as `isoTime` for an optional time. */
 export function isoTimeOrNull(epochMs: number | null): string | null {
   return epochMs === null ? null : isoTime(epochMs);
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { chunksOf } from './digest.js';
 import { yieldIfBusy } from './yield-if-busy.js';
 
-/** `digestOf` a value that may be large, in slices of time, and how many characters its canonical form has. */
+/** Computes `digestOf` a possibly large value in time slices, with the length of its canonical form in characters. */
 export async function digestInSlices(value: unknown): Promise<{ digest: string; chars: number }> {
   const hash = createHash('sha256');
   let chars = 0;
   for (const chunk of chunksOf(value)) {
-    // What is short stands in no line behind what is long.
+    // A short value never waits behind a long one.
     if (chars > 0) await yieldIfBusy();
     hash.update(chunk);
     chars += chunk.length;

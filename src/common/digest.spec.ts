@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { digestOf } from './digest.js';
 import { digestInSlices } from './digest-in-slices.js';
 
-/** The value with the keys of every object the other way round. */
+/** The value with the keys of every object in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;
@@ -11,12 +11,12 @@ function reversed(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, reversed(item)]));
 }
 
-describe('the digest of a value', () => {
+describe('digestOf', () => {
   it('does not depend on the order of keys, at any depth', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => digestOf(value) === digestOf(reversed(value))));
   });
 
-  it('is the same for what reads as the same JSON, and for nothing else', () => {
+  it('is equal for values with equal JSON, and for no others', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 2 }), fc.jsonValue({ maxDepth: 2 }), (a, b) => {
         const canonical = (value: unknown): string => JSON.stringify(value, sortKeys);
@@ -42,19 +42,19 @@ describe('the digest of a value', () => {
     ],
     ['\ud800', '\ufffd'],
     [null, 'null'],
-  ])('tells %j from %j', (a, b) => {
+  ])('distinguishes %j from %j', (a, b) => {
     expect(digestOf(a)).not.toBe(digestOf(b));
   });
 
-  it('leaves out what is undefined', () => {
+  it('ignores undefined properties', () => {
     expect(digestOf({ a: 1, b: undefined })).toBe(digestOf({ a: 1 }));
   });
 
-  it('takes __proto__ for a key like any other', () => {
+  it('treats __proto__ as an ordinary key', () => {
     expect(digestOf(JSON.parse('{"__proto__":1}'))).not.toBe(digestOf({}));
   });
 
-  it('is the same in slices, and of a long string whatever stands where it is cut', async () => {
+  it('is the same in slices, wherever a long string is cut', async () => {
     const pairs = '\u{1f600}'.repeat(200_000);
     for (const text of [pairs, `a${pairs}`, `${'\ud83d'.repeat(400_000)}\ude00`, '\u0000"'.repeat(200_000)]) {
       const spelled = createHash('sha256')
@@ -65,7 +65,7 @@ describe('the digest of a value', () => {
     }
   });
 
-  it('of a large value lets others have their turn', async () => {
+  it('yields to other work during a large value', async () => {
     let turns = 0;
     const counting = setInterval(() => (turns += 1), 0);
     await digestInSlices(Array.from({ length: 200_000 }, (_, at) => ({ at, text: 'x'.repeat(100) })));

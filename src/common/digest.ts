@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { canonicalPieces } from './json-pieces.js';
 
-/** A hash takes a long text at once in a fraction of the time that it takes its pieces. */
+/** Hashing one long string is several times faster than hashing its pieces. */
 const CHUNK = 16_384;
 
 /**
- * sha256 of a JSON value that does not depend on the order of keys: two requests that mean the same have the same digest.
- * Lone surrogates and every other string keep their JSON spelling, so that nothing collides.
+ * The sha256 of a JSON value, independent of key order: equal values have equal digests. Lone surrogates keep their
+ * JSON escapes, so that no two strings collide.
  */
 export function digestOf(value: unknown): string {
   const hash = createHash('sha256');
@@ -14,7 +14,7 @@ export function digestOf(value: unknown): string {
   return hash.digest('hex');
 }
 
-/** The canonical form of a JSON value, in pieces of some length. */
+/** The canonical form of a JSON value, in chunks. */
 export function* chunksOf(value: unknown): Generator<string, void, void> {
   let pending = '';
   for (const piece of canonicalPieces(value)) {

@@ -1,12 +1,12 @@
 import { type ErrorCode, ERRORS, type Json } from '@patchbay/protocol';
 
-/** Paths into a request, such as `toolCalls[0].name`, and what is wrong there. */
+/** Paths into a request, such as `toolCalls[0].name`, and what is wrong with each. */
 export type FieldFaults = Record<string, string>;
 
-/** The fault of a name that an object has more than once. */
+/** The fault of a name that occurs more than once in an object. */
 export const REPEATED = 'occurs twice in one object; send each name once';
 
-/** What the line in the log says of a refusal that an operator should see. */
+/** What the log adds about a refusal that an operator should see. */
 export interface LoggedRefusal {
   message: string;
   userId: string | null;
@@ -18,13 +18,13 @@ interface Extras {
   fields?: FieldFaults;
   /** Facts that a relay client can act on. */
   details?: Json;
-  /** For RATE_LIMITED: when to try again, in seconds. */
+  /** For RATE_LIMITED: seconds until a retry. */
   retryAfterSeconds?: number;
-  /** For the line of the request, which is then a warning. */
+  /** For the request log, which then logs a warning. */
   logged?: LoggedRefusal;
 }
 
-/** The one error that services throw on purpose; the HTTP filter and the relay render it by its code. */
+/** The only error that services throw on purpose; the HTTP filter and the relay render it by its code. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
 
@@ -41,29 +41,29 @@ export class DomainError extends Error {
   }
 }
 
-/** The refusal of whoever is no member of a workspace, whether it exists or not. */
+/** The refusal for users who are not members of a workspace, whether it exists or not. */
 export function notMember(): DomainError {
   return new DomainError('FORBIDDEN', 'Access forbidden: User is not a member of this workspace');
 }
 
-/** The refusal of a member who is no owner. */
+/** The refusal for members who are not owners. */
 export function ownersOnly(): DomainError {
   return new DomainError('FORBIDDEN', 'Access forbidden: only an owner of the workspace may do this');
 }
 
-/** A request with one fault. `details` are for a relay client, which can act on them. */
+/** A request with one fault. `details` are for relay clients. */
 export function fieldError(field: string, fault: string, details?: Json): DomainError {
   const extras = { fields: { [field]: fault }, ...(details !== undefined && { details }) };
   return new DomainError('VALIDATION_ERROR', `${field} ${fault}`, extras);
 }
 
 /**
- * Refuses the request if it has faults: the first of them in the message, all of them by their paths.
- * @param isCut there are more than these
+ * Throws if the request has faults: the first one is the message, all are listed by path.
+ * @param isCut there are more faults than these
  */
 export function throwIfAny(fields: FieldFaults, isCut = false): void {
-  const [first, ...others] = Object.entries(fields);
+  const [first, ...rest] = Object.entries(fields);
   if (!first) return;
-  const more = others.length > 0 ? ` (and ${isCut ? 'more than ' : ''}${others.length} more)` : '';
+  const more = rest.length > 0 ? ` (and ${isCut ? 'more than ' : ''}${rest.length} more)` : '';
   throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}${more}`, { fields });
 }

@@ -9,17 +9,17 @@ describe('a new id', () => {
     expect(ids.every((id) => isUuid(id) && version(id) === 7 && id === id.toLowerCase())).toBe(true);
   });
 
-  it('sorts behind every id before it', () => {
+  it('sorts after every earlier id', () => {
     expect([...ids].sort()).toEqual(ids);
   });
 
-  it('is nobody else’s, and not to be guessed from the one before', () => {
+  it('is unique, and cannot be guessed from the one before', () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect(new Set(ids.map((id) => id.slice(-12))).size).toBe(ids.length);
   });
 
-  it('says when it was made', () => {
-    // Later than whatever was made here before: an id is never behind another one.
+  it('contains its creation time', () => {
+    // Later than any id made before: ids never go backwards.
     const tomorrow = Date.now() + 86_400_000;
     const held = jest.spyOn(Date, 'now').mockReturnValue(tomorrow);
     expect(Number.parseInt(newId().replace('-', '').slice(0, 12), 16)).toBe(tomorrow);

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { v7, validate } from 'uuid';
 
 const RANDOM_BYTES = 16;
-/** Random bytes are drawn for so many ids at a time: one draw costs about as much as all else of an id. */
+/** Number of ids per draw of random bytes: one draw costs about as much as the rest of an id. */
 const DRAWN_IDS = 256;
 
 const pool = new Uint8Array(RANDOM_BYTES * DRAWN_IDS);
@@ -10,7 +10,7 @@ let used = pool.length;
 let lastMs = 0;
 let sequence = 0;
 
-/** A new UUIDv7: ids of one process sort in the order in which they were given. */
+/** Creates a UUIDv7; ids of one process sort in creation order. */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -21,7 +21,7 @@ export function newId(): string {
   const now = Date.now();
   if (now > lastMs) {
     lastMs = now;
-    // Half of its range is left, so that it does not run over within a millisecond.
+    // Starts in the lower half of its range, so that it does not overflow within a millisecond.
     sequence = new DataView(random.buffer, random.byteOffset).getUint32(6) >>> 1;
   } else sequence += 1;
   return v7({ msecs: lastMs, seq: sequence, random });
@@ -31,7 +31,7 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && validate(value);
 }
 
-/** When a UUIDv7 was made, epoch ms. */
+/** The creation time of a UUIDv7, epoch ms. */
 export function timeOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }

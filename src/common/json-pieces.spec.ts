@@ -4,7 +4,7 @@ import { isLongerThan, jsonPieces } from './json-pieces.js';
 const written = (value: unknown): string => [...jsonPieces(value)].join('');
 
 describe('JSON in pieces', () => {
-  it('is what JSON.stringify gives', () => {
+  it('equals the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(written(value)).toBe(JSON.stringify(value));
@@ -12,7 +12,7 @@ describe('JSON in pieces', () => {
     );
   });
 
-  it('has no piece that is long, and keeps pairs and lone surrogates of a long text', () => {
+  it('has no long piece, and keeps pairs and lone surrogates of a long text', () => {
     const text = `${'😀'.repeat(200_000)}\ud800${'"\u0000'.repeat(200_000)}x😀`;
     const value = { text, b: { __proto__: null, c: [text, -0, 1e21] } };
     expect(written(value)).toBe(JSON.stringify(value));
@@ -20,7 +20,7 @@ describe('JSON in pieces', () => {
     expect(longest).toBeLessThan(2 * 1024 * 1024);
   });
 
-  it('is known to be long by its texts, its names, and how much there is in it', () => {
+  it('is recognized as long by its texts, its names and the number of its values', () => {
     expect(isLongerThan({ a: ['x'.repeat(90)] }, 200)).toBe(false);
     expect(isLongerThan({ a: ['x'.repeat(300)] }, 200)).toBe(true);
     expect(isLongerThan({ ['x'.repeat(300)]: 1 }, 200)).toBe(true);

@@ -1,17 +1,17 @@
-/** A longer string is spelled in parts, each of some milliseconds at most. */
+/** A longer string is serialized in parts, each of a few milliseconds at most. */
 const PART = 256 * 1024;
 
 /** How a form of JSON is written. */
 interface Form {
   keysOf(holder: object): string[];
-  /** What comes before the end of a list or an object that is not empty. */
+  /** Written before the end of a list or object that is not empty. */
   beforeEnd: string;
 }
 
-const PLAIN: Form = { keysOf: keptKeys, beforeEnd: '' };
-const CANONICAL: Form = { keysOf: (holder) => keptKeys(holder).sort(), beforeEnd: ',' };
+const PLAIN: Form = { keysOf: definedKeys, beforeEnd: '' };
+const CANONICAL: Form = { keysOf: (holder) => definedKeys(holder).sort(), beforeEnd: ',' };
 
-/** An array or object that is being written; `keys` null: an array. */
+/** An array or object that is being written; `keys` is null for an array. */
 interface Open {
   holder: Record<string | number, unknown>;
   keys: string[] | null;
@@ -19,19 +19,19 @@ interface Open {
   at: number;
 }
 
-/** What JSON.stringify gives, in pieces of at most some hundred kilobytes. */
+/** The output of JSON.stringify, in pieces of at most a few hundred kilobytes. */
 export function jsonPieces(value: unknown): Generator<string, void, void> {
   return piecesOf(value, PLAIN);
 }
 
-/** A text that is the same whatever the order of keys, and another for every other value; it is no JSON. */
+/** A text that identifies the value whatever the order of keys; it is not JSON. */
 export function canonicalPieces(value: unknown): Generator<string, void, void> {
   return piecesOf(value, CANONICAL);
 }
 
-/** Whether a JSON value has more than so many characters in it, about; looks at no more of them. */
-export function isLongerThan(value: unknown, most: number): boolean {
-  let left = most;
+/** Whether a JSON value has more than about this many characters; stops counting there. */
+export function isLongerThan(value: unknown, limit: number): boolean {
+  let left = limit;
   const waiting: unknown[] = [value];
   while (left >= 0 && waiting.length > 0) {
     const next = waiting.pop();
@@ -50,7 +50,7 @@ export function isLongerThan(value: unknown, most: number): boolean {
   return left < 0;
 }
 
-/** Without recursion: a generator in generators would pass each piece on at every depth. */
+/** Not recursive: nested generators would pass each piece on at every depth. */
 function* piecesOf(value: unknown, form: Form): Generator<string, void, void> {
   const open: Open[] = [];
   for (let next = value; ;) {
@@ -82,11 +82,11 @@ function opened(value: object, form: Form): Open {
   return { holder, keys, length: keys.length, at: 0 };
 }
 
-function keptKeys(holder: object): string[] {
+function definedKeys(holder: object): string[] {
   return Object.keys(holder).filter((key) => (holder as Record<string, unknown>)[key] !== undefined);
 }
 
-/** The JSON spelling of a long string; no cut is in a pair of surrogates, whose halves would be spelled otherwise. */
+/** Serializes a long string in parts; no cut splits a surrogate pair, whose halves would be escaped. */
 function* spelledInParts(text: string): Generator<string, void, void> {
   yield '"';
   for (let from = 0; from < text.length;) {

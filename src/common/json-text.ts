@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { type Json, strictJson } from '@patchbay/protocol';
 import { yieldIfBusy } from './yield-if-busy.js';
 
-/** What `jsonBuffer` comes upon while it writes; null: somebody else writes. */
-let found: { mark: string; texts: JsonText[] } | null = null;
+/** Collects the texts that `jsonBuffer` meets; null while another serializer runs. */
+let collected: { placeholder: string; texts: JsonText[] } | null = null;
 
-/** A large JSON value as its text, in UTF-8: passed on as it is, without being parsed and written again. */
+/** A large JSON value as its UTF-8 text: passed on without being parsed and serialized again. */
 export class JsonText {
-  /** @param parts of the text, in order; no character is in two of them. */
+  /** @param parts of the text, in order; no character spans two of them. */
   constructor(readonly parts: readonly Buffer[]) {}
 
-  /** Others have their turn before it is parsed, and between its parts. */
+  /** Parses the text, yielding before that and between its parts. */
   async value(): Promise<Json> {
     let text = '';
     for (const part of this.parts) {
@@ -20,32 +20,32 @@ export class JsonText {
     return JSON.parse(text) as Json;
   }
 
-  /** For JSON.stringify: what stands for it in `jsonBuffer`, and the value for everybody else. */
+  /** For JSON.stringify: the placeholder in `jsonBuffer`, and the value anywhere else. */
   toJSON(): Json {
-    if (found === null) return JSON.parse(Buffer.concat(this.parts).toString('utf8')) as Json;
-    found.texts.push(this);
-    return found.mark;
+    if (collected === null) return JSON.parse(Buffer.concat(this.parts).toString('utf8')) as Json;
+    collected.texts.push(this);
+    return collected.placeholder;
   }
 }
 
-/** The value of what may be a text. */
+/** The value of a possible text. */
 export async function valueOf(json: Json | JsonText): Promise<Json> {
   return json instanceof JsonText ? json.value() : json;
 }
 
-/** A JSON value in UTF-8, with the texts that are in it where they stand. */
+/** Serializes a value as UTF-8 and inserts the texts in it unparsed. */
 export function jsonBuffer(value: object): Buffer {
   const texts: JsonText[] = [];
-  // Nobody knows it before, so nothing else in the value can be it.
-  const mark = randomUUID();
-  found = { mark, texts };
-  let written: string;
+  // Unpredictable, so nothing else in the value can equal it.
+  const placeholder = randomUUID();
+  collected = { placeholder, texts };
+  let text: string;
   try {
-    written = strictJson(value);
+    text = strictJson(value);
   } finally {
-    found = null;
+    collected = null;
   }
-  if (texts.length === 0) return Buffer.from(written);
-  const around = written.split(`"${mark}"`).map((part) => Buffer.from(part));
+  if (texts.length === 0) return Buffer.from(text);
+  const around = text.split(`"${placeholder}"`).map((part) => Buffer.from(part));
   return Buffer.concat(around.flatMap((part, at) => [...(texts[at - 1]?.parts ?? []), part]));
 }

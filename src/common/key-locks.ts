@@ -1,8 +1,8 @@
-/** Lets those who work on one thing in this process take turns, in the order in which they came. */
+/** Serializes work per key in this process, first in, first out. */
 export class KeyLocks {
   private readonly tails = new Map<string, Promise<unknown>>();
 
-  /** Runs the work once every earlier holder of one of the keys is done. */
+  /** Runs the work once every earlier holder of any of the keys is done. */
   async hold<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
     const earlier = keys.map((key) => this.tails.get(key) ?? Promise.resolve());
     const result = Promise.all(earlier).then(work);

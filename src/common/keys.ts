@@ -1,11 +1,11 @@
 import type { Membership, TurnRef } from '../storage/ports/turn.js';
 
-/** A turn's name as the key of a map. */
+/** The map key of a turn. */
 export function turnKey({ workspaceId, sessionId, turnId }: TurnRef): string {
   return `${workspaceId}/${sessionId}/${turnId}`;
 }
 
-/** A user in a workspace as the key of a map. */
+/** The map key of a user in a workspace. */
 export function userKey({ workspaceId, userId }: Membership): string {
   return `${workspaceId}/${userId}`;
 }

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 
-/** Whether the server is on its way out, for those who wait, accept or hand out work. */
+/** Whether the server is stopping. */
 @Injectable()
 export class Lifecycle implements OnModuleDestroy {
   private readonly controller = new AbortController();
@@ -10,12 +10,12 @@ export class Lifecycle implements OnModuleDestroy {
     return this.controller.signal;
   }
 
-  /** Begins the stop: the server is no longer ready and takes no new requests. */
+  /** Begins the stop: the server is no longer ready and refuses new requests. */
   stop(): void {
     this.controller.abort();
   }
 
-  /** A close without a signal, as in tests, is a stop too. */
+  /** Also covers a close without a signal, as in tests. */
   onModuleDestroy(): void {
     this.stop();
   }

@@ -16,7 +16,7 @@ describe('the log output', () => {
     open.push(fd);
     return fd;
   };
-  /** A pipe; opened for both, so that opening waits for nobody. */
+  /** A named pipe, opened for reading and writing so that the open never blocks. */
   const newPipe = (): string => {
     const path = join(directory, 'pipe');
     execFileSync('mkfifo', [path]);
@@ -28,7 +28,7 @@ describe('the log output', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('has each line once, in order, also those that come while others are written', async () => {
+  it('writes each line once and in order, including lines that arrive during a write', async () => {
     const path = join(directory, 'log');
     const log = new LogOutput(opened(path, 'a'));
     const lines = Array.from({ length: 1_000 }, (_, n) => `${n}\n`);
@@ -42,7 +42,7 @@ describe('the log output', () => {
     expect(readFileSync(path, 'utf8')).toBe(lines.join(''));
   });
 
-  it('drops lines of a pipe that is full, and says how many once it is read again', async () => {
+  it('drops lines while a pipe is full, and reports their number once it is read again', async () => {
     const path = newPipe();
     const reader = opened(path, O_RDWR | O_NONBLOCK);
     const log = new LogOutput(opened(path, O_WRONLY | O_NONBLOCK));

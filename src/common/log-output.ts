@@ -2,22 +2,22 @@ import { write, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { DestinationStream } from 'pino';
 
-/** Bytes of lines that wait for a slow reader; what comes beyond them is dropped. */
+/** Maximum number of bytes that wait for a slow reader; lines beyond that are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** After this time a full pipe is tried again, in ms. */
+/** Delay before a full pipe is tried again, ms. */
 const RETRY_MS = 100;
 const WARN = 40;
 
 /**
- * Writes log lines to a file descriptor. Lines that it does not take (a full disk, a closed pipe, a reader that is too slow)
- * are dropped and counted, and the next line that it takes says how many were: nothing ever waits for the log.
+ * Writes log lines to a file descriptor without ever blocking. Lines that cannot be written (full disk, closed pipe,
+ * slow reader) are dropped, and the next written line reports their number.
  */
 export class LogOutput implements DestinationStream {
   private waiting: string[] = [];
   private waitingBytes = 0;
-  /** What is being written, and for how many lines it stands. */
+  /** The bytes being written, and the number of their lines. */
   private chunk: { rest: Buffer; lines: number } | null = null;
-  /** The system has the chunk in hand. */
+  /** A write is in progress. */
   private isWriting = false;
   /** The last line was written in part. */
   private isTorn = false;
@@ -34,7 +34,7 @@ export class LogOutput implements DestinationStream {
     if (this.chunk === null) this.next();
   }
 
-  /** Writes what waits as far as that goes at once: for the end of the process. */
+  /** Writes as much as possible synchronously, at the end of the process. */
   flush(): void {
     const rest = this.chunk !== null && !this.isWriting ? [this.chunk.rest] : [];
     let bytes = Buffer.concat([...rest, Buffer.from(this.waiting.join(''))]);
@@ -42,7 +42,7 @@ export class LogOutput implements DestinationStream {
     try {
       while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.fd, bytes));
     } catch {
-      // The process ends, and there is nobody to tell.
+      // The process is ending; there is nowhere to report this.
     }
   }
 
@@ -60,18 +60,18 @@ export class LogOutput implements DestinationStream {
     this.put(this.chunk, dropped);
   }
 
-  /** @param told how many dropped lines the chunk tells of */
-  private put(chunk: { rest: Buffer; lines: number }, told: number): void {
+  /** @param reported number of dropped lines that the chunk reports */
+  private put(chunk: { rest: Buffer; lines: number }, reported: number): void {
     this.isWriting = true;
     write(this.fd, chunk.rest, (error, written) => {
       this.isWriting = false;
-      if (error?.code === 'EAGAIN') return void setTimeout(() => this.put(chunk, told), RETRY_MS).unref();
+      if (error?.code === 'EAGAIN') return void setTimeout(() => this.put(chunk, reported), RETRY_MS).unref();
       if (error) this.drop(chunk.lines, error.code ?? error.message);
       else {
         chunk.rest = chunk.rest.subarray(written);
         this.isTorn = chunk.rest.length > 0;
-        if (this.isTorn) return this.put(chunk, told);
-        this.dropped -= told;
+        if (this.isTorn) return this.put(chunk, reported);
+        this.dropped -= reported;
       }
       this.chunk = null;
       this.next();
@@ -95,7 +95,7 @@ let output: LogOutput | null = null;
 /** The log of this process. */
 export function standardOutput(): LogOutput {
   if (output === null) {
-    // Asking for `process.stdout` makes a pipe non-blocking, so that a reader that stops costs no thread.
+    // Reading `process.stdout` makes a pipe non-blocking, so that a stalled reader blocks no thread.
     const created = new LogOutput(process.stdout.fd);
     process.once('exit', () => created.flush());
     output = created;

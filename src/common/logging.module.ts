@@ -25,7 +25,7 @@ const SECRETS = [
   'jwtSecret',
 ];
 
-/** Gives every class its PinoLogger, and every request a logger with its id. */
+/** Provides a PinoLogger per class and a logger with the request id per request. */
 @Global()
 @Module({ providers: [PinoLogger], exports: [PinoLogger] })
 export class LoggingModule implements NestModule {
@@ -35,16 +35,16 @@ export class LoggingModule implements NestModule {
   ) {}
 
   configure(consumer: MiddlewareConsumer): void {
-    const outsideThePrefix = this.application.getGlobalPrefixOptions().exclude ?? [];
+    const unprefixed = this.application.getGlobalPrefixOptions().exclude ?? [];
     consumer.apply(this.log.middleware).forRoutes(
-      // Without a leading slash: Nest puts the prefix in front, and the prefix alone matches too.
+      // Without a leading slash: Nest prepends the prefix, and the prefix alone matches too.
       { path: '{/*splat}', method: RequestMethod.ALL },
-      ...outsideThePrefix.map(({ path, requestMethod }) => ({ path, method: requestMethod })),
+      ...unprefixed.map(({ path, requestMethod }) => ({ path, method: requestMethod })),
     );
   }
 }
 
-/** Structured logs on stdout, every line of a request under its id. No URL, header or body is ever in them. */
+/** Structured logs on stdout; every entry of a request has its id. They never contain a URL, header or body. */
 export function loggingModule(destination?: DestinationStream): DynamicModule {
   const log = {
     provide: ServerLog,
@@ -59,14 +59,14 @@ function httpLogging(level: string): Options {
   return {
     level,
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[secret]' },
-    // `logRequests` tells of a request, with its route: a URL may hold paths of files.
+    // `logRequests` logs requests by route: a URL may hold file paths.
     autoLogging: false,
     serializers: { req: ({ id }: { id: string }) => ({ id }) },
   };
 }
 
-/** Where Nest tells how it wires itself: of use to whoever builds the server, not to whoever runs it. */
-const WIRING = new Set([
+/** The contexts in which Nest logs its wiring; useful to developers, not to operators. */
+const STARTUP_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',
   'RoutesResolver',
@@ -75,10 +75,10 @@ const WIRING = new Set([
   'NestApplication',
 ]);
 
-/** A stack, which Nest's exception handlers pass as if it were a parameter. */
+/** A stack, which Nest's exception handlers pass like any other parameter. */
 const STACK = /\n\s*at /;
 
-/** Nest's own logger: the last parameter of a call is the class. Its account of the start is at `debug`. */
+/** Nest's own logger: the last parameter of a call is the class. Startup messages are logged at `debug`. */
 export class ServerLogger implements LoggerService {
   constructor(private readonly server: ServerLog) {}
 
@@ -92,15 +92,15 @@ export class ServerLogger implements LoggerService {
 
   log(message: unknown, ...parameters: unknown[]): void {
     const context = parameters.at(-1);
-    const isWiring = typeof context === 'string' && WIRING.has(context);
-    this.write(isWiring ? 'debug' : 'info', message, parameters);
+    const isStartup = typeof context === 'string' && STARTUP_CONTEXTS.has(context);
+    this.write(isStartup ? 'debug' : 'info', message, parameters);
   }
 
   warn(message: unknown, ...parameters: unknown[]): void {
     this.write('warn', message, parameters);
   }
 
-  /** What the application can't do it logs and throws as well: a port that is taken, say. Once is enough. */
+  /** Nest both logs and throws startup errors, such as a port in use; one of the two is enough. */
   error(message: unknown, ...parameters: unknown[]): void {
     this.write(parameters.at(-1) === 'NestApplication' ? 'debug' : 'error', message, parameters);
   }
@@ -113,9 +113,9 @@ export class ServerLogger implements LoggerService {
     const context = parameters.at(-1) as string | undefined;
     const [text] = parameters.slice(0, -1);
     const hasStack = typeof message === 'string' && typeof text === 'string' && STACK.test(text);
-    const said = hasStack ? Object.assign(new Error(message), { stack: text }) : message;
-    if (typeof said === 'object' && said !== null)
-      this.server.write(level, context, typeof text === 'string' && !hasStack ? [said, text] : [said]);
-    else this.server.write(level, context, [String(said)]);
+    const logged = hasStack ? Object.assign(new Error(message), { stack: text }) : message;
+    if (typeof logged === 'object' && logged !== null)
+      this.server.write(level, context, typeof text === 'string' && !hasStack ? [logged, text] : [logged]);
+    else this.server.write(level, context, [String(logged)]);
   }
 }

@@ -1,4 +1,4 @@
-/** Which turn of the event loop this is: the same number, the same turn. */
+/** A number that identifies the current turn of the event loop. */
 export function loopTurn(): number {
   return performance.nodeTiming.uvMetricsInfo.loopCount;
 }

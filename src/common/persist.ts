@@ -5,9 +5,9 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
- * Repeats work that has to be recorded until it is, with growing pauses: a disk that is full now may not be in a minute.
- * A DomainError is an answer, not a fault, and ends it; so does the stop of the server, with undefined.
- * @param onFault told of every try that failed.
+ * Retries work that must be recorded until it succeeds, with growing pauses. A DomainError ends it; so does the stop
+ * of the server, with undefined.
+ * @param onFault is called for every failed attempt.
  */
 export async function persist<T>(
   work: () => Promise<T>,

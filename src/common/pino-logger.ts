@@ -9,7 +9,7 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 /** A message, or fields (an Error is the field `err`) with a message. */
 export type LogArguments = [message: string] | [fields: object, message?: string];
 
-/** The log of one server, and the middleware that gives each request a logger with the request's id. */
+/** The log of one server, and the middleware that gives each request a logger with its id. */
 export class ServerLog {
   private readonly http: HttpLogger;
   private readonly ofRequest = new AsyncLocalStorage<Logger>();
@@ -19,7 +19,7 @@ export class ServerLog {
   }
 
   readonly middleware = (request: IncomingMessage, response: ServerResponse, next: () => void): void =>
-    // `request.log` is Fastify's own; the newest of all is the one that was just made.
+    // `request.log` is Fastify's own; the newest of `allLogs` is the one just created.
     this.http(request, response, () => this.ofRequest.run(request.allLogs.at(-1)!, next));
 
   write(level: LogLevel, context: string | undefined, args: LogArguments): void {
@@ -31,14 +31,14 @@ export class ServerLog {
   }
 }
 
-/** The logger of one class; its lines are those of the request that is being handled, if there is one. */
+/** The logger of one class; its lines carry the id of the current request, if any. */
 @Injectable({ scope: Scope.TRANSIENT })
 export class PinoLogger {
   private context: string | undefined;
 
   constructor(private readonly log: ServerLog) {}
 
-  /** Names the class in every line. */
+  /** Sets the class name of every line. */
   setContext(context: string): void {
     this.context = context;
   }

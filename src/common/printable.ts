@@ -1,7 +1,7 @@
-/** What could steer a terminal, or hide text from who reads it there. Line breaks stay. */
-const STEERS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+/** Characters that can control a terminal or hide text in it, except line breaks. */
+const UNSAFE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/** Text of a disk, a database or another server, made safe to print: such characters become visible. */
+/** Escapes such characters in text of a disk, a database or another server. */
 export function printable(text: string): string {
-  return text.replace(STEERS, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
+  return text.replace(UNSAFE, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
 }

@@ -5,7 +5,7 @@ describe('recent reads', () => {
   let pending: { resolve: (value: number) => void; reject: (error: Error) => void }[] = [];
   const read = (): Promise<number> =>
     new Promise((resolve, reject) => void pending.push({ resolve, reject }));
-  const anEmpty = (): RecentReads<number> => {
+  const newReads = (): RecentReads<number> => {
     [now, pending] = [0, []];
     return new RecentReads(
       read,
@@ -14,8 +14,8 @@ describe('recent reads', () => {
     );
   };
 
-  it('read a key once for all that ask at the same time, and again once the value is 4 s old', async () => {
-    const reads = anEmpty();
+  it('share one query per key among concurrent reads, and read again once the value is 4 s old', async () => {
+    const reads = newReads();
     const answers = [reads.get('a'), reads.get('a'), reads.get('b')];
     expect(pending).toHaveLength(2);
     now = 3_000;
@@ -32,7 +32,7 @@ describe('recent reads', () => {
   });
 
   it('do not return a value that was dropped while it was read', async () => {
-    const reads = anEmpty();
+    const reads = newReads();
     const answer = reads.get('a');
     reads.drop('a');
     pending[0]!.resolve(1);
@@ -43,8 +43,8 @@ describe('recent reads', () => {
     expect(await reads.get('a')).toBe(2);
   });
 
-  it('keep no failure, and no value beyond its time because a read fails', async () => {
-    const reads = anEmpty();
+  it('cache no failure, and no value beyond its time after a failed read', async () => {
+    const reads = newReads();
     const first = reads.get('a');
     pending[0]!.resolve(1);
     await first;

@@ -1,68 +1,65 @@
 import { LRUCache } from 'lru-cache';
 
-/** How old a value may be when a read returns it, in ms: below the 5 s that docs/protocol.md promises. */
+/** Maximum age of a cached value, ms: below the 5 s that docs/protocol.md promises. */
 const MAX_AGE_MS = 4_000;
 const MAX_ENTRIES = 10_000;
 
 interface Entry<Value> {
   readonly startedAt: number;
   readonly value: Promise<Value>;
-  /** Once the read has returned. */
+  /** Set once the read has returned. */
   result?: Value;
   /** The value changed while it was being read. */
   isDropped: boolean;
 }
 
-/**
- * Values of the store, used again for 4 s. Concurrent reads of one thing share one query. A failed read is not kept: its
- * callers get the error.
- */
-export class RecentReads<Value, Of = string> {
+/** Caches values of the store for 4 s. Concurrent reads of one key share one query. Failed reads are not cached. */
+export class RecentReads<Value, Subject = string> {
   private readonly entries = new LRUCache<string, Entry<Value>>({ max: MAX_ENTRIES });
 
   /** @param elapsed a monotonic clock, in ms */
   constructor(
-    private readonly read: (of: Of) => Promise<Value>,
-    private readonly keyOf: (of: Of) => string,
+    private readonly read: (subject: Subject) => Promise<Value>,
+    private readonly keyOf: (subject: Subject) => string,
     private readonly elapsed: () => number,
   ) {}
 
-  get(of: Of): Promise<Value> {
-    return this.settled(this.recent(of) ?? this.begin(of), of);
+  get(subject: Subject): Promise<Value> {
+    return this.valueOf(this.freshEntry(subject) ?? this.begin(subject), subject);
   }
 
-  /** Reads the value now, whatever is known of it. */
-  renew(of: Of): Promise<Value> {
-    return this.settled(this.begin(of), of);
+  /** Reads the value now, bypassing the cache. */
+  renew(subject: Subject): Promise<Value> {
+    return this.valueOf(this.begin(subject), subject);
   }
 
-  /** The value where it is known without a read. */
-  known(of: Of): Value | undefined {
-    return this.recent(of)?.result;
+  /** The cached value; undefined if it must be read. */
+  known(subject: Subject): Value | undefined {
+    return this.freshEntry(subject)?.result;
   }
 
-  /** The value has changed: the next `get` reads it. */
-  drop(of: Of): void {
-    const entry = this.entries.peek(this.keyOf(of));
+  /** Invalidates the value: the next `get` reads it. */
+  drop(subject: Subject): void {
+    const entry = this.entries.peek(this.keyOf(subject));
     if (entry === undefined) return;
     entry.isDropped = true;
-    this.entries.delete(this.keyOf(of));
+    this.entries.delete(this.keyOf(subject));
   }
 
-  private async settled(entry: Entry<Value>, of: Of): Promise<Value> {
+  private async valueOf(entry: Entry<Value>, subject: Subject): Promise<Value> {
     const value = await entry.value;
-    // What was dropped during the read may be the state from before the change.
-    return entry.isDropped ? this.get(of) : value;
+    // A value that was dropped during the read may predate the change.
+    return entry.isDropped ? this.get(subject) : value;
   }
 
-  private recent(of: Of): Entry<Value> | undefined {
-    const entry = this.entries.get(this.keyOf(of));
+  private freshEntry(subject: Subject): Entry<Value> | undefined {
+    const entry = this.entries.get(this.keyOf(subject));
     return entry !== undefined && this.elapsed() - entry.startedAt < MAX_AGE_MS ? entry : undefined;
   }
 
-  private begin(of: Of): Entry<Value> {
-    const key = this.keyOf(of);
-    const entry: Entry<Value> = { startedAt: this.elapsed(), value: this.read(of), isDropped: false };
+  private begin(subject: Subject): Entry<Value> {
+    const key = this.keyOf(subject);
+    const entry: Entry<Value> = { startedAt: this.elapsed(), value: this.read(subject), isDropped: false };
     this.entries.set(key, entry);
     entry.value.then(
       (result) => (entry.result = result),

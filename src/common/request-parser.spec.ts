@@ -89,8 +89,8 @@ function faultsOf(dto: new () => object, value: unknown): FieldFaults {
   return {};
 }
 
-describe('an envelope', () => {
-  it('becomes an instance of its class, nested objects too, with defaults where it is silent', () => {
+describe('parseRequest', () => {
+  it('builds an instance of the class and its nested objects, with defaults for absent properties', () => {
     const turn = parseRequest(TurnDto, { toolCalls: [{ name: 'ls' }], timeouts: { deliveryMs: 5 } });
     expect(turn).toBeInstanceOf(TurnDto);
     expect(turn.toolCalls[0]).toBeInstanceOf(CallDto);
@@ -116,20 +116,20 @@ describe('an envelope', () => {
     });
   });
 
-  it('treats null as absent, for what is optional and for what is required [REQ-5]', () => {
+  it('treats null as absent, for optional and for required properties [REQ-5]', () => {
     expect(parseRequest(TurnDto, { turnId: null, toolCalls: [], timeouts: null }).turnId).toBeUndefined();
     expect({ ...faultsOf(TurnDto, { toolCalls: null }) }).toEqual({ toolCalls: 'is required' });
   });
 
-  it('says what an absent body lacks', () => {
+  it('names what an absent body lacks', () => {
     expect({ ...faultsOf(TurnDto, undefined) }).toEqual({ toolCalls: 'is required' });
   });
 
-  it.each([[[]], ['text'], [7], [true]])('refuses %j in place of an object', (value) => {
+  it.each([[[]], ['text'], [7], [true]])('refuses %j instead of an object', (value) => {
     expect({ ...faultsOf(TurnDto, value) }).toEqual({ body: 'must be an object' });
   });
 
-  it('refuses something else in place of a list or an object', () => {
+  it('refuses other values instead of a list or an object', () => {
     expect({ ...faultsOf(TurnDto, { toolCalls: {}, timeouts: 7 }) }).toEqual({
       toolCalls: 'must be an array',
       timeouts: 'must be an object',
@@ -145,7 +145,7 @@ describe('an envelope', () => {
     },
   );
 
-  it('passes an opaque value on untouched, by reference [REQ-5]', () => {
+  it('passes an opaque value on unchanged, by reference [REQ-5]', () => {
     const args = JSON.parse('{"__proto__":{"a":1},"constructor":null,"deep":[{"x":null}]}') as object;
     const turn = parseRequest(TurnDto, {
       toolCalls: [
@@ -179,18 +179,18 @@ describe('an envelope', () => {
     expect(count(50_000)).toBe('k0 is not a known property (and more than 19 more)');
   });
 
-  it('does not look at the items of a list, or all of a text, that is too long by far', () => {
-    const looked = new Set<number>();
+  it('does not inspect the items of an overlong list, or all of an overlong text', () => {
+    const inspected = new Set<number>();
     const names = Array.from({ length: 100_000 });
     for (let index = 0; index < names.length; index += 1) {
-      Object.defineProperty(names, index, { get: () => looked.add(index) && 7 });
+      Object.defineProperty(names, index, { get: () => inspected.add(index) && 7 });
     }
     const emoji = '\u{1f600}\ufe0f'.repeat(1_000_000);
     expect({ ...faultsOf(ListsDto, { names, note: emoji }) }).toEqual({
       names: 'must contain no more than 3 elements',
       note: 'must be shorter than or equal to 10 characters',
     });
-    expect(looked.size).toBe(4);
+    expect(inspected.size).toBe(4);
   });
 
   it('refuses a list that is too long as a whole', () => {
@@ -213,7 +213,7 @@ describe('an envelope', () => {
     });
   });
 
-  it('is told from a class that declares nothing', () => {
+  it('distinguishes a DTO from a class that declares nothing', () => {
     expect(isRequestDto(TurnDto)).toBe(true);
     expect([
       isRequestDto(String),
@@ -227,14 +227,14 @@ describe('an envelope', () => {
     const toolCalls = Array.from({ length: 100 }, (_, at) => ({ name: at === 70 ? 7 : 'ls' }));
     let slices = 0;
     let isOver = false;
-    const beside = (async () => {
+    const concurrent = (async () => {
       for (; !isOver; slices += 1) await yieldIfBusy();
     })();
     await expect(parseRequestInSlices(TurnDto, { toolCalls })).rejects.toMatchObject({
       extras: { fields: { 'toolCalls[70].name': expect.any(String) as string } },
     });
     isOver = true;
-    await beside;
+    await concurrent;
     expect(slices).toBeGreaterThan(10);
   });
 });

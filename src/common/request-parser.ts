@@ -13,28 +13,28 @@ import { type DtoClass, type PropertyRule, propertyRules } from './request.decor
 
 const MAX_FAULTS = 20;
 const MAX_NAME = 64;
-/** Items of a list that are built in one step. */
-const ITEMS_AT_ONCE = 8;
-/** What a DTO does not declare is refused here; class-validator would call one that declares nothing unknown. */
+/** Number of list items that are built in one step. */
+const ITEMS_PER_STEP = 8;
+/** Undeclared properties are refused here; class-validator would reject a DTO without properties as unknown. */
 const VALIDATION = { validationError: { target: false }, forbidUnknownValues: false };
 
-/** What is known about a DTO class: its properties, and how each is built. Read once a class. */
+/** The properties of a DTO class and how each is built; computed once per class. */
 interface Shape {
   properties: ReadonlySet<string>;
-  /** The longest list or text that a property takes, where it says so. */
+  /** The maximum length of each property that declares one. */
   longest: ReadonlyMap<string, number>;
   rules: ReadonlyMap<string, PropertyRule>;
 }
 
-/** Work in steps, between which others may have their turn. */
+/** Work in steps; the caller may yield between them. */
 type Steps<T> = Generator<undefined, T, undefined>;
 
 const shapes = new WeakMap<DtoClass, Shape>();
 
 /**
- * A plain value as an instance of an envelope DTO, or VALIDATION_ERROR with every fault by its path.
- * Only what the DTO declares is looked at: an `@Opaque()` value is passed on by reference, unknown properties are
- * refused, and null is the same as absent. Also for what does not come over HTTP: relay events, handshakes.
+ * Builds an instance of a DTO, or throws VALIDATION_ERROR with every fault by path. Only declared properties are
+ * inspected: `@Opaque()` values pass by reference, unknown properties are refused, null means absent. Relay events
+ * and handshakes use it too.
  */
 export function parseRequest<T extends object>(dto: new () => T, value: unknown): T {
   const request = steps(dto, value);
@@ -44,7 +44,7 @@ export function parseRequest<T extends object>(dto: new () => T, value: unknown)
   }
 }
 
-/** The same in time slices, for what may hold long lists. */
+/** Same as `parseRequest` in time slices, for requests with long lists. */
 export async function parseRequestInSlices<T extends object>(dto: new () => T, value: unknown): Promise<T> {
   const request = steps(dto, value);
   for (;;) {
@@ -61,12 +61,12 @@ function* steps<T extends object>(dto: new () => T, value: unknown): Steps<T> {
   return instance as T;
 }
 
-/** Whether a class declares an envelope. */
+/** Whether a class is a request DTO. */
 export function isRequestDto(type: unknown): type is DtoClass {
   return typeof type === 'function' && shapeOf(type as DtoClass).properties.size > 0;
 }
 
-/** The instance of a DTO, in steps. */
+/** Builds a DTO instance in steps. */
 function* build(dto: DtoClass, value: unknown, path: string, faults: Faults): Steps<object | undefined> {
   if (!isRecord(value)) {
     faults.add(path, 'must be an object');
@@ -96,8 +96,8 @@ function* build(dto: DtoClass, value: unknown, path: string, faults: Faults): St
 }
 
 /**
- * As much of a list or text that is too long as it takes to be refused: class-validator looks at all of it first, at each
- * item and for each surrogate. A character of a text may have three units.
+ * Truncates an overlong list or text to what its refusal needs, since class-validator inspects all of it first. A
+ * character of a text may have three units.
  */
 function bounded(raw: unknown, longest = Infinity): unknown {
   if (Array.isArray(raw)) return raw.length > longest ? raw.slice(0, longest + 1) : raw;
@@ -114,7 +114,7 @@ function* apply(rule: PropertyRule, raw: unknown, path: string, faults: Faults):
     case 'read':
       return rule.read(raw, (below, message) => faults.add(`${path}${below}`, message));
     case 'nested':
-      // The raw value stays in place of one that can't be built, so that it does not also read as missing.
+      // A value that cannot be built stays raw, so that it is not also reported as missing.
       return (yield* build(rule.type(), raw, path, faults)) ?? raw;
     case 'list':
       return yield* list(rule, raw, path, faults);
@@ -138,7 +138,7 @@ function* list(
   const dto = rule.type();
   const items: unknown[] = [];
   for (const [index, item] of raw.entries()) {
-    if (index % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) yield;
+    if (index % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
     items.push(faults.hasMore ? item : yield* build(dto, item, `${path}[${index}]`, faults));
   }
   return items;
@@ -148,7 +148,7 @@ function messageOf(error: ValidationError): string {
   if (error.value === undefined) return 'is required';
   const constraints = Object.entries(error.constraints ?? {});
   const ofList = error.constraints?.[IS_ARRAY] ?? error.constraints?.[ARRAY_MAX_SIZE];
-  // "must be a string" says more than "must be at most 256 characters" about a number.
+  // "must be a string" is more helpful than "must be at most 256 characters" for a number.
   const [, message] = constraints.find(([name]) => name.startsWith('is')) ?? constraints[0] ?? [];
   return (ofList ?? message ?? 'is not valid').replace(`${error.property} `, '');
 }
@@ -183,12 +183,12 @@ function join(path: string, property: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** Faults of one envelope: the first twenty, by path. */
+/** The first twenty faults of a request, by path. */
 class Faults {
-  // Without a prototype, so that `__proto__` is a name like any other.
+  // Without a prototype, so that `__proto__` is an ordinary key.
   private readonly byPath = Object.create(null) as FieldFaults;
   private count = 0;
-  /** There was one more than are named. */
+  /** There was at least one more fault than are listed. */
   private more = false;
 
   get full(): boolean {

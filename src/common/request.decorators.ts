@@ -11,10 +11,10 @@ import {
 
 export type DtoClass = new () => object;
 
-/** Turns a plain value into what the DTO holds; tells each fault by its path from there on, such as `[0].name`. */
+/** Turns a plain value into the DTO's; reports each fault by its relative path, such as `[0].name`. */
 export type Reader = (value: unknown, fault: (path: string, message: string) => void) => unknown;
 
-/** How a property of an envelope is built from the plain value, beside what class-validator checks afterwards. */
+/** How a property is built from the plain value, before class-validator checks it. */
 export type PropertyRule =
   | { kind: 'nested'; type: () => DtoClass }
   | { kind: 'list'; type: () => DtoClass; maxItems: number }
@@ -24,7 +24,7 @@ export type PropertyRule =
 
 const rules = new WeakMap<object, Map<string, PropertyRule>>();
 
-/** The rules of a DTO class, inherited ones included. */
+/** The rules of a DTO class, including inherited ones. */
 export function propertyRules(dto: DtoClass): Map<string, PropertyRule> {
   const found = new Map<string, PropertyRule>();
   for (
@@ -48,17 +48,17 @@ export function NestedList(type: () => DtoClass, maxItems: number): PropertyDeco
   return withRule({ kind: 'list', type, maxItems }, decorators);
 }
 
-/** The property is passed on by reference, whatever it is, null included; absent stays absent. */
+/** The property is passed on by reference, including null; absent stays absent. */
 export function Opaque(): PropertyDecorator {
   return withRule({ kind: 'opaque' }, Allow());
 }
 
-/** The property is what `read` makes of it: for forms that no class can say. Its faults are named with all others. */
+/** The property is read by `read`, for forms that no class can describe. Its faults are reported like any others. */
 export function ReadBy(read: Reader): PropertyDecorator {
   return withRule({ kind: 'read', read }, IsDefined());
 }
 
-/** A whole number in a query string; other text is left as it is, for `@IsInt` to name. */
+/** An integer in a query string; other text is left for `@IsInt` to report. */
 export function FromIntegerText(): PropertyDecorator {
   return withRule(
     {
@@ -69,7 +69,7 @@ export function FromIntegerText(): PropertyDecorator {
   );
 }
 
-/** Text in lowercase, as our ids are; what is no text is left as it is. */
+/** Lowercase text, like our ids; other values are left unchanged. */
 export function Lowercase(): PropertyDecorator {
   return withRule({
     kind: 'convert',
@@ -77,7 +77,7 @@ export function Lowercase(): PropertyDecorator {
   });
 }
 
-/** `true` or `false` in a query string; other text is left as it is, for `@IsBoolean` to name. */
+/** `true` or `false` in a query string; other text is left for `@IsBoolean` to report. */
 export function FromBooleanText(): PropertyDecorator {
   return withRule(
     {
@@ -88,16 +88,16 @@ export function FromBooleanText(): PropertyDecorator {
   );
 }
 
-/** A string that the pattern fits. The document has the pattern too, so it must say all of it without flags. */
+/** A string that matches the pattern. The OpenAPI document contains it too, so it must work without flags. */
 export function Fits(pattern: RegExp, message: string): PropertyDecorator {
   return applyDecorators(Matches(pattern, { message }), ApiProperty({ pattern: pattern.source }));
 }
 
-/** What the document says of a line: some character that is seen, and none that controls. */
+/** The pattern of a line in the OpenAPI document: at least one visible character, no control characters. */
 const LINE_PATTERN = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$';
 const EMPTY_OR_LINE_PATTERN = '^[^\\u0000-\\u001f\\u007f]*$';
 
-/** How the document says `IsLine(min, max)`. */
+/** The OpenAPI schema of `IsLine(min, max)`. */
 export function lineSchema(min: number, max: number) {
   return {
     type: 'string' as const,
@@ -107,7 +107,7 @@ export function lineSchema(min: number, max: number) {
   };
 }
 
-/** A string of `min` to `max` characters that can be stored and shown: well-formed, no control characters. */
+/** A well-formed string of `min` to `max` characters without control characters. */
 export function IsLine(min: number, max: number, options?: ValidationOptions): PropertyDecorator {
   return (target, property) => {
     if (!options?.each) ApiProperty(lineSchema(min, max))(target, property);
@@ -125,7 +125,7 @@ export function IsLine(min: number, max: number, options?: ValidationOptions): P
   };
 }
 
-/** A string without lone surrogates, which no UTF-8 text can hold. */
+/** A string without lone surrogates, which UTF-8 cannot encode. */
 export function IsWellFormed(options?: ValidationOptions): PropertyDecorator {
   return (target, property) =>
     registerDecorator({
@@ -143,7 +143,7 @@ export function IsWellFormed(options?: ValidationOptions): PropertyDecorator {
 
 function lineFault(value: unknown, min: number, max: number): string | null {
   if (typeof value !== 'string') return 'must be a string';
-  // A character takes two units at most; what is longer is worth no further look.
+  // A character has at most two units, so a string beyond twice the maximum needs no exact count.
   const length = value.length > 2 * max ? value.length : [...value].length;
   if (length < min || length > max) return `must have ${min} to ${max} characters`;
   if (!value.isWellFormed()) return 'has a lone surrogate';

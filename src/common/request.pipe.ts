@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { isRequestDto, parseRequestInSlices } from './request-parser.js';
 
-/** Checks every body and query that is declared as an envelope DTO; leaves all else alone. */
+/** Checks every body and query that is declared as a request DTO; ignores anything else. */
 @Injectable()
 export class RequestPipe implements PipeTransform {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {

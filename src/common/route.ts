@@ -2,31 +2,31 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtension, ApiOperation } from '@nestjs/swagger';
 import type { ErrorCode } from '@patchbay/protocol';
 
-/** An answer that is not JSON, by its media type. */
+/** A response that is not JSON, by its media type. */
 export interface Raw<MediaType extends string> {
   mediaType: MediaType;
 }
 
-/** By the id of the operation that an answer leads to: its parameters, or its body, as runtime expressions of OpenAPI. */
+/** OpenAPI links, by the id of the target operation: its parameters or body as runtime expressions. */
 export interface RouteLinks {
   [operationId: string]: { [parameter: string]: string };
 }
 
 export interface RouteDescription {
-  /** The operation id: what a generated client calls the route. */
+  /** The operation id: the name of the route in generated clients. */
   id: string;
-  /** Errors beside those that follow from the access rule, the path and the body (scripts/api-document/errors.ts). */
+  /** Errors beyond those that follow from the access rule, the path and the body (scripts/api-document/errors.ts). */
   errors?: readonly ErrorCode[];
-  /** Operations that an answer leads to. Path parameters that both routes have need no value. */
+  /** Operations that follow a response. Path parameters that both routes share need no value. */
   links?: RouteLinks;
-  /** The same, of status 202: a turn with open calls. */
+  /** Same as `links` for status 202: a turn with open calls. */
   openLinks?: RouteLinks;
 }
 
-/** Where the description is until the document is written. */
+/** Holds the description until the document is written. */
 export const ROUTE_EXTENSION = 'x-route';
 
-/** What a handler may return for these answers: bytes and text may also be JSON that is serialized already. */
+/** What a handler may return for these responses: bytes and text may also be serialized JSON. */
 type Returned<Answers> =
   | Exclude<Answers[keyof Answers], null | Raw<string>>
   | (null extends Answers[keyof Answers] ? void | undefined : never)
@@ -36,8 +36,8 @@ type Returned<Answers> =
 type Handler<Answers> = (...parameters: never[]) => Returned<Answers> | Promise<Returned<Answers>>;
 
 /**
- * Describes a route for docs/openapi.json. `Answers` has the type of the body by status, of all answers that are not an
- * error: `null` for no body, `Raw` for what is not JSON. `npm run generate` makes schemas of it.
+ * Describes a route for docs/openapi.json. `Answers` maps each success status to the type of its body: `null` for no
+ * body, `Raw` for anything but JSON. `npm run generate` makes schemas of it.
  */
 export const Route =
   <Answers extends { [status: number]: unknown } = never>({ id, ...rest }: RouteDescription) =>
@@ -52,5 +52,5 @@ export const Route =
       descriptor,
     );
 
-/** The value at a JSON pointer in the answer, for a link. */
+/** The value at a JSON pointer in the response, for a link. */
 export const inAnswer = (pointer: string): string => `$response.body#/${pointer}`;

@@ -1,12 +1,12 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { PinoLogger } from './pino-logger.js';
 
-/** Work that is done again and again while the server runs. A failure is logged; the next round tries again. */
+/** Periodic work while the server runs. A failure is logged; the next round tries again. */
 export abstract class Sweep implements OnApplicationBootstrap, OnModuleDestroy {
   private timer: NodeJS.Timeout | null = null;
   private isBusy = false;
 
-  /** @param everyMs time between two rounds. */
+  /** @param everyMs interval between rounds. */
   protected constructor(
     private readonly everyMs: number,
     protected readonly logger: PinoLogger,
@@ -14,7 +14,6 @@ export abstract class Sweep implements OnApplicationBootstrap, OnModuleDestroy {
     logger.setContext(new.target.name);
   }
 
-  /** One round. */
   protected abstract sweep(): Promise<void>;
 
   onApplicationBootstrap(): void | Promise<void> {
@@ -25,7 +24,7 @@ export abstract class Sweep implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.timer) clearInterval(this.timer);
   }
 
-  /** None is begun while the one before goes on. */
+  /** Skips the round while the previous one still runs. */
   private async regularRound(): Promise<void> {
     if (this.isBusy) return;
     this.isBusy = true;
@@ -33,7 +32,7 @@ export abstract class Sweep implements OnApplicationBootstrap, OnModuleDestroy {
     this.isBusy = false;
   }
 
-  /** A round between those that come by themselves; its failure is logged. */
+  /** Runs an additional round; its failure is logged. */
   protected async round(): Promise<void> {
     try {
       await this.sweep();

@@ -2,7 +2,7 @@ import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/c
 import { DomainError } from './domain-error.js';
 import { isUuid } from './ids.js';
 
-/** An id out of a path, in lowercase as we give it; VALIDATION_ERROR where it is no UUID. */
+/** A UUID of a path, lowercased; VALIDATION_ERROR for anything else. */
 @Injectable()
 export class UuidPipe implements PipeTransform {
   transform(value: unknown, { data = 'id' }: ArgumentMetadata): string {

@@ -3,14 +3,14 @@ import { loopTurn } from './loop-turn.js';
 import { yieldIfBusy } from './yield-if-busy.js';
 import { asOwner } from './work-owner.js';
 
-/** Holds the event loop for so many ms. */
+/** Blocks the event loop for this many ms. */
 function work(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
 }
 
-describe('a time slice', () => {
-  it('is one for all long work: others have their turn however many go on at once', async () => {
+describe('yieldIfBusy', () => {
+  it('shares one slice among all long work, so that other work runs however much is open', async () => {
     let steps = 0;
     const long = async (): Promise<void> => {
       for (let step = 0; step < 5; step += 1) {
@@ -27,7 +27,7 @@ describe('a time slice', () => {
       inTurns.push(steps - before);
     }
     await all;
-    // Two steps are more than a slice; one more may have begun before it was over.
+    // Two steps exceed a slice; one more may have begun before it expired.
     expect(Math.max(...inTurns)).toBeLessThanOrEqual(4);
   });
 
@@ -43,7 +43,7 @@ describe('a time slice', () => {
     expect(Math.max(...turns.values())).toBeLessThanOrEqual(4);
   });
 
-  it('is shared by owners in equal parts of the time, however many works one of them has open', async () => {
+  it('gives owners equal time, however many jobs one of them has open', async () => {
     let greedySteps = 0;
     let isOver = false;
     const greedy = async (): Promise<void> => {
@@ -63,23 +63,23 @@ describe('a time slice', () => {
       }
     });
     isOver = true;
-    // Ten milliseconds of work stand against as many of the other; first in, first out would be 20,000 steps.
+    // Ten milliseconds of work compete with equal time of the other owner; first in, first out would take 20,000 steps.
     expect(greedySteps).toBeLessThanOrEqual(10);
     await Promise.all(all);
   });
 
-  it('is one lane for all strangers, since addresses cost nothing', async () => {
+  it('treats all unauthenticated addresses as one lane, since addresses are cheap', async () => {
     const order: string[] = [];
     const step = async (name: string): Promise<void> => {
       await yieldIfBusy();
       work(3);
       order.push(name);
     };
-    const strangers = Array.from({ length: 20 }, (_, n) =>
-      asOwner(`address 10.0.0.${n}`, () => step('stranger')),
+    const unauthenticated = Array.from({ length: 20 }, (_, n) =>
+      asOwner(`address 10.0.0.${n}`, () => step('unauthenticated')),
     );
     const users = Array.from({ length: 3 }, () => asOwner('user', () => step('user')));
-    await Promise.all([...strangers, ...users]);
+    await Promise.all([...unauthenticated, ...users]);
     expect(order.lastIndexOf('user')).toBeLessThanOrEqual(7);
   });
 

@@ -2,31 +2,30 @@ import { tenantOf } from './http/client-address.js';
 import { loopTurn } from './loop-turn.js';
 import { workOwner } from './work-owner.js';
 
-/** Time that long work, all of it together, may hold the event loop for before all else has its turn, in ms. */
+/** Time that all long work together may block the event loop per turn, ms. */
 const SLICE_MS = 10;
 
 /** The long work of one owner. */
 interface Lane {
   waiting: (() => void)[];
-  /** Time that its steps took, in ms, on a clock that all lanes share. */
+  /** Virtual time that its steps used, ms, on a clock that all lanes share. */
   used: number;
 }
 
 const lanes = new Map<string, Lane>();
-/** Where the shared clock is: a lane begins here, so that an idle owner saves up no time. */
+/** The virtual clock: a lane starts here, so that an idle owner accumulates no time. */
 let clock = 0;
-/** The lane whose step goes on, and since when. */
+/** The lane of the current step, and its start. */
 let running: { lane: Lane; since: number } | null = null;
 
-/** The turn of the event loop that the slice is of, and when the slice is over. */
+/** The event-loop turn of the current slice, and when the slice expires. */
 let turn = -1;
 let end = 0;
 let isWaitingForTurn = false;
 
 /**
- * To be awaited between the steps of long work: resolves while there is time in this turn of the event loop, else in a
- * later one. One slice is for all who do so: a hundred such works at once hold the loop no longer than one. Owners get
- * equal shares of the time, whatever number of works each has open.
+ * Await this between the steps of long work: resolves in this turn of the event loop while its slice lasts, else in a
+ * later one. All long work shares one slice per turn. Owners get equal parts of the time, however many jobs each has.
  */
 export function yieldIfBusy(owner = workOwner()): Promise<void> {
   return new Promise((resolve) => {
@@ -42,7 +41,7 @@ function laneOf(owner: string): Lane {
   return lane;
 }
 
-/** Charges the step that has ended to its lane, and lets the next one go on if there is time. */
+/** Charges the finished step to its lane, and starts the next one if there is time. */
 function grant(): void {
   const now = performance.now();
   if (running !== null) running.lane.used += now - running.since;
@@ -52,12 +51,12 @@ function grant(): void {
   clock = lane.used;
   running = { lane, since: now };
   lane.waiting.shift()!();
-  // Once no microtask is left: so the whole step is charged, also what it does after further awaits. A tick that is asked
-  // for in a tick comes before the microtasks, hence the detour.
+  // Runs when no microtask is left, so that the whole step is charged, including its further awaits. A nextTick
+  // within a tick would precede the microtasks, hence the detour.
   queueMicrotask(() => process.nextTick(grant));
 }
 
-/** The lane with work that has used the least time. Lanes without work are forgotten once the clock has caught up with them. */
+/** The busy lane that has used the least time. Idle lanes are removed once the clock has caught up with them. */
 function nextLane(): Lane | undefined {
   let next: Lane | undefined;
   for (const [owner, lane] of lanes) {
@@ -77,7 +76,7 @@ function waitForTurn(): undefined {
   });
 }
 
-/** Which turn it is is asked only once the time of the last slice is over: work that is short needs no turn of its own. */
+/** Checks the loop turn only after the last slice has expired: short work needs no turn of its own. */
 function hasTime(now: number): boolean {
   if (now < end) return true;
   const current = loopTurn();

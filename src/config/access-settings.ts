@@ -3,7 +3,7 @@ import type { EnvReader } from './env-reader.js';
 
 const REGISTRATIONS = ['open', 'first', 'closed'] as const;
 
-/** Who may use the server, and how often. `secretRequiredWith`: what makes a secret of the server's own making no choice. */
+/** Who may use the server, and how often. `secretRequiredWith`: the setting that rules out a generated secret. */
 export function accessSettings(env: EnvReader, secretRequiredWith: string | null) {
   env.section('Access');
   return {

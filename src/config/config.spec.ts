@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Config, ConfigError, describeVariables, serverPlace, strangeVariables } from './config.js';
+import { Config, ConfigError, describeVariables, serverPlace, unknownVariables } from './config.js';
 
 const SECRET = 's'.repeat(32);
 
@@ -16,7 +16,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe('the configuration', () => {
-  it('works from an empty environment, with the limits of the protocol [TURN-1] [TURN-4] [TURN-10]', () => {
+  it('starts from an empty environment, with the limits of the protocol [TURN-1] [TURN-4] [TURN-10]', () => {
     expect(Config.load({})).toMatchObject({
       port: 3000,
       host: '127.0.0.1',
@@ -38,7 +38,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('gives a member less than a workspace has, and refuses to be told otherwise [SHARE-1] [SHARE-3]', () => {
+  it('limits a member below a workspace, and refuses the opposite [SHARE-1] [SHARE-3]', () => {
     expect(Config.load({})).toMatchObject({
       ...{ maxStoredBytes: 10 * 1024 ** 3, maxUserStoredBytes: 5 * 1024 ** 3 },
       ...{ maxFiles: 200_000, maxUserFiles: 150_000, maxVersions: 2_000_000, maxUserVersions: 1_000_000 },
@@ -52,7 +52,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('takes what is set, and empty as unset', () => {
+  it('uses values that are set, and treats empty ones as unset', () => {
     const env = {
       PORT: '0',
       HOST: '',
@@ -87,7 +87,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('demands a secret in production, and never shows one', () => {
+  it('requires a secret in production, and never shows one', () => {
     expect(faultsOf({ NODE_ENV: 'production' })).toEqual([
       'PATCHBAY_JWT_SECRET or PATCHBAY_JWT_SECRET_FILE is required with NODE_ENV=production',
     ]);
@@ -95,7 +95,7 @@ describe('the configuration', () => {
     expect(faultsOf({ PATCHBAY_JWT_SECRET: 'hunter2' }).join()).not.toContain('hunter2');
   });
 
-  it('takes the secret from a file, so that it is in no environment', async () => {
+  it('reads the secret from a file, which keeps it out of the environment', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'patchbay-config-'));
     const file = join(directory, 'secret');
     await writeFile(file, `${SECRET}\n`);
@@ -110,7 +110,7 @@ describe('the configuration', () => {
     expect(faultsOf(env)).toEqual([`PATCHBAY_JWT_SECRET_FILE: "${file}" can't be read (ENOENT)`]);
   });
 
-  it('takes a database with its name, and then demands a secret that all of its servers have', () => {
+  it('accepts a MongoDB URI with a database name, and then requires a secret that all servers share', () => {
     const uri = 'mongodb://patchbay:hunter2@one:27017,two/patchbay?replicaSet=rs0';
     expect(Config.load({}).mongodbUri).toBeNull();
     const env = { PATCHBAY_MONGODB_URI: uri };
@@ -128,7 +128,7 @@ describe('the configuration', () => {
       ]);
   });
 
-  it('takes the URL of a Redis, and shows no part of another one', () => {
+  it('accepts a Redis URL, and shows no part of an invalid one', () => {
     expect(Config.load({}).redisUrl).toBeNull();
     for (const url of ['redis://h', 'rediss://user:p%40ss@[::1]:6380/1', 'redis://:hunter2@h:6379/'])
       expect(Config.load({ PATCHBAY_REDIS_URL: url }).redisUrl).toBe(url);
@@ -145,7 +145,7 @@ describe('the configuration', () => {
       ]);
   });
 
-  it('takes a base path with or without a slash at its end, and nothing that a URL would change', () => {
+  it('accepts a base path with or without a trailing slash, and refuses characters that a URL would escape', () => {
     for (const [given, basePath] of [
       ['/patchbay', '/patchbay'],
       ['/a/b.c/', '/a/b.c'],
@@ -195,15 +195,15 @@ describe('the configuration', () => {
     ['PATCHBAY_JWT_SECRET_FILES', 'PATCHBAY_JWT_SECRET_FILE'],
     ['patchbay_registration', 'PATCHBAY_REGISTRATION'],
     ['PATCHBY_REGISTRATION', 'PATCHBAY_REGISTRATION'],
-  ])('does not start with %s, which %s was meant by', (name, meant) => {
+  ])('does not start with %s, a typo of %s', (name, intended) => {
     expect(faultsOf({ [name]: 'closed' })).toEqual([
-      `${name} is not a variable of the server; did you mean ${meant}?`,
+      `${name} is not a variable of the server; did you mean ${intended}?`,
     ]);
-    expect(() => serverPlace({ [name]: 'closed' })).toThrow(meant);
-    expect(strangeVariables({ [name]: 'closed' })).toEqual([]);
+    expect(() => serverPlace({ [name]: 'closed' })).toThrow(intended);
+    expect(unknownVariables({ [name]: 'closed' })).toEqual([]);
   });
 
-  it('starts with variables of the client and of Compose, and names what is near to nothing', () => {
+  it('starts with variables of the client and of Compose, and reports variables that resemble none', () => {
     const others = [
       'URL',
       'TOKEN',
@@ -216,13 +216,13 @@ describe('the configuration', () => {
       'MAX_FILE_BYTES',
     ];
     const env = Object.fromEntries(others.map((name) => [`PATCHBAY_${name}`, '9000000']));
-    expect([faultsOf(env), strangeVariables(env)]).toEqual([[], []]);
-    const strange = { PATCHBAY_SOMETHING_ELSE: 'x', PATCHBAY_TOKENS: 'x', PATCHBAY_URI: 'x', PATH: 'x' };
-    expect(faultsOf(strange)).toEqual([]);
-    expect(strangeVariables(strange)).toEqual(['PATCHBAY_SOMETHING_ELSE', 'PATCHBAY_TOKENS', 'PATCHBAY_URI']);
+    expect([faultsOf(env), unknownVariables(env)]).toEqual([[], []]);
+    const unknown = { PATCHBAY_SOMETHING_ELSE: 'x', PATCHBAY_TOKENS: 'x', PATCHBAY_URI: 'x', PATH: 'x' };
+    expect(faultsOf(unknown)).toEqual([]);
+    expect(unknownVariables(unknown)).toEqual(['PATCHBAY_SOMETHING_ELSE', 'PATCHBAY_TOKENS', 'PATCHBAY_URI']);
   });
 
-  it('has to have room for the bodies that it takes', () => {
+  it('requires enough memory for the largest accepted body', () => {
     expect(faultsOf({ PATCHBAY_MAX_BODY_BYTES: '300000000' })).toEqual([
       'PATCHBAY_MAX_BUFFER_BYTES must be 10 times PATCHBAY_MAX_BODY_BYTES at least',
     ]);

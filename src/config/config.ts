@@ -3,12 +3,12 @@ import { connectionSettings } from './connection-settings.js';
 import { CONSTANTS } from './constants.js';
 import { EnvReader, type Environment, type VariableDoc } from './env-reader.js';
 import { quotaSettings } from './quota-settings.js';
-import { slipsIn, unauthenticatedIn } from './unknown-variables.js';
+import { typosIn, unknownWithPrefix } from './unknown-variables.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const MIB = 1024 * 1024;
-/** Calls that the open turns of a workspace or user may have for each turn that may be open. */
+/** Open calls allowed per allowed open turn, of a workspace or user. */
 const CALLS_PER_OPEN_TURN = 20;
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
@@ -59,7 +59,7 @@ function serverSettings(env: EnvReader) {
   };
 }
 
-/** Where data is stored, if not in the data directory, and how servers reach each other. */
+/** Where data is stored if not in the data directory, and how servers reach each other. */
 function databaseSettings(env: EnvReader) {
   return {
     mongodbUri: env.secret('PATCHBAY_MONGODB_URI', {
@@ -84,13 +84,13 @@ function databaseSettings(env: EnvReader) {
   };
 }
 
-/** What is wrong with the URI of a database, without a value of it: it may hold a password. */
+/** The fault of a MongoDB URI, without any part of it: it may contain a password. */
 function mongodbFault(uri: string): string | null {
   const isSound = /^mongodb(\+srv)?:\/\/[^/?\s]+\/[^/?\s]+(\?\S*)?$/.test(uri);
   return isSound ? null : 'must be a URI with a database, such as mongodb://host:27017/patchbay';
 }
 
-/** The same for the URL of Redis. */
+/** The fault of a Redis URL, without any part of it. */
 function redisFault(text: string): string | null {
   const isSound = /^rediss?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text) && isUsable(new URL(text));
   return isSound ? null : 'must be a URL such as redis://host:6379 or rediss://user:password@host:6379';
@@ -164,13 +164,15 @@ function limitSettings(env: EnvReader) {
 function buffers(bytes: number) {
   const fifth = Math.floor(bytes / 5);
   return {
-    /** Bodies that are being received, all together; one user has an eighth of what others leave at most. */
+    /** Bytes of all bodies being received; one user may hold at most an eighth of the unused budget. */
     maxReceivingBytes: fifth,
-    /** Answers that were not read yet, in all; one user has an eighth of what others leave at most. */
+    /** Bytes of all unread responses; one user may hold at most an eighth of the unused budget. */
     maxUnreadBytes: 2 * fifth,
-    /** Relay events that arrive, are in hand, or wait for their reader, in all; one user has a quarter at most. */
+    /** Bytes of all relay events that arrive, are handled or wait for their reader; one user may hold a quarter. */
     maxRelayBytes: fifth,
-    /** Input of all jobs that wait or run, half of it for a single job at most; one user has an eighth of what others leave. */
+    /**
+     * Input of all queued and running jobs, half of it for one job; one user may hold an eighth of the unused budget.
+     */
     maxWorkBytes: fifth,
   };
 }
@@ -204,11 +206,11 @@ function clockSettings(env: EnvReader) {
 
 function readSettings(env: EnvReader, production: boolean) {
   const server = serverSettings(env);
-  // Several servers may share the database: one that made a secret of its own would refuse the tokens of the others.
-  const shared = server.mongodbUri === null ? null : 'PATCHBAY_MONGODB_URI';
+  // Servers that share a database need one secret: a generated one would reject the tokens of the others.
+  const secretRequiredWith = server.mongodbUri === null ? null : 'PATCHBAY_MONGODB_URI';
   const settings = {
     ...server,
-    ...accessSettings(env, production ? 'NODE_ENV=production' : shared),
+    ...accessSettings(env, production ? 'NODE_ENV=production' : secretRequiredWith),
     ...connectionSettings(env),
     ...limitSettings(env),
     ...quotaSettings(env),
@@ -217,7 +219,7 @@ function readSettings(env: EnvReader, production: boolean) {
   };
   if (settings.maxWorkBytes < 2 * settings.maxBodyBytes)
     env.faults.push('PATCHBAY_MAX_BUFFER_BYTES must be 10 times PATCHBAY_MAX_BODY_BYTES at least');
-  // A user alone must not be able to take all that a workspace has.
+  // One user must not be able to use up the limit of a workspace.
   if (settings.maxUserOpenTurns >= settings.maxOpenTurns)
     env.faults.push('PATCHBAY_MAX_USER_OPEN_TURNS must be less than PATCHBAY_MAX_OPEN_TURNS');
   return settings;
@@ -225,7 +227,7 @@ function readSettings(env: EnvReader, production: boolean) {
 
 export type Settings = Readonly<ReturnType<typeof readSettings>>;
 
-/** Gives `Config` the settings as typed, read-only fields without naming each a second time. */
+/** Gives `Config` the settings as typed, read-only fields without naming each twice. */
 const SettingsHolder = class {
   constructor(settings: Settings) {
     Object.assign(this, settings);
@@ -234,22 +236,22 @@ const SettingsHolder = class {
 
 /** The server's configuration: inject it and read its fields. */
 export class Config extends SettingsHolder {
-  /** From the environment; throws one ConfigError that names every bad variable. */
+  /** Reads the environment; throws one ConfigError that names every invalid variable. */
   static load(env: Environment = process.env): Config {
     const reader = new EnvReader(env);
     const settings = readSettings(reader, env.NODE_ENV === 'production');
-    reader.faults.push(...slipsIn(env, namesOfVariables()));
+    reader.faults.push(...typosIn(env, namesOfVariables()));
     if (reader.faults.length > 0) throw new ConfigError(reader.faults);
     return new Config(settings);
   }
 
-  /** The defaults with some settings replaced, whatever the environment says; for tests and embedding. */
+  /** The defaults with some settings replaced, independent of the environment; for tests and embedding. */
   static with(overrides: Partial<Settings>): Config {
     return new Config({ ...readSettings(new EnvReader({}), false), ...overrides });
   }
 }
 
-/** Raised at boot; its message is for the person who starts the server. */
+/** Thrown at boot; its message is for the operator. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -258,27 +260,27 @@ export class ConfigError extends Error {
   }
 }
 
-/** What a command beside the server has to know of it: where it listens and where its data is. Throws ConfigError. */
+/** What commands other than the server need: where it listens and where its data is. Throws ConfigError. */
 export function serverPlace(
   env: Environment = process.env,
 ): Pick<Settings, 'port' | 'host' | 'basePath' | 'dataDir' | 'mongodbUri'> {
   const reader = new EnvReader(env);
   const settings = serverSettings(reader);
-  reader.faults.push(...slipsIn(env, namesOfVariables()));
+  reader.faults.push(...typosIn(env, namesOfVariables()));
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return settings;
 }
 
-/** Every variable that the server reads; `docs/config.md` is generated from it. */
+/** Every variable that the server reads; the source of `docs/config.md`. */
 export function describeVariables(): VariableDoc[] {
   const reader = new EnvReader({});
   readSettings(reader, false);
   return reader.docs;
 }
 
-/** Variables of the prefix that are unknown to the server, and near to none of its own. */
-export function strangeVariables(env: Environment = process.env): string[] {
-  return unauthenticatedIn(env, namesOfVariables());
+/** Variables with the prefix that are unknown to the server and not similar to any of its own. */
+export function unknownVariables(env: Environment = process.env): string[] {
+  return unknownWithPrefix(env, namesOfVariables());
 }
 
 function namesOfVariables(): string[] {

@@ -1,6 +1,6 @@
 import type { EnvReader } from './env-reader.js';
 
-/** How many connections there may be, in all and of one owner. */
+/** How many connections may be open, in total and per owner. */
 export function connectionSettings(env: EnvReader) {
   env.section('Connections');
   const integer = (name: string, value: number, min: number, max: number, meaning: string): number =>

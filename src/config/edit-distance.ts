@@ -1,9 +1,9 @@
-/** Longest name that is compared letter by letter, in UTF-16 units. */
+/** Longest name that is compared by letters, UTF-16 units. */
 const MAX_NAME = 255;
 
 /**
- * How many letters are to be added, taken away, changed or swapped with their neighbour to make one name of the other;
- * null where it is more than `limit`, which also bounds the work.
+ * The number of letters to insert, delete, change or swap with their neighbour to turn one name into the other; null
+ * above `limit`, which also bounds the work.
  */
 export function editDistance(a: string, b: string, limit: number): number | null {
   if (Math.abs(a.length - b.length) > limit || Math.max(a.length, b.length) > MAX_NAME) return null;

@@ -5,12 +5,12 @@ import { shortText } from '@patchbay/protocol';
 export interface VariableDoc {
   group: string;
   name: string;
-  /** How the default reads in the documentation. */
+  /** The default as the documentation shows it. */
   default: string;
   meaning: string;
 }
 
-/** What a variable means, and how its default reads where the value itself would not say it. */
+/** What a variable means, and how the documentation shows its default if the value is not self-explanatory. */
 interface About {
   meaning: string;
   defaultText?: string;
@@ -23,19 +23,19 @@ interface IntegerRule extends About {
 }
 
 interface SecretRule extends About {
-  /** What is wrong with a value, without showing it; null where nothing is. */
+  /** Returns the fault of a value without showing the value; null if it is valid. */
   check: (value: string) => string | null;
-  /** With what it has to be set, as the fault says it; null where it may be absent. */
+  /** The setting that makes it mandatory, as the fault names it; null if it is optional. */
   requiredWith: string | null;
-  /** What the variable means that names its file. */
+  /** The meaning of the variable that names its file. */
   fileMeaning: string;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads typed values from an environment and gathers every fault instead of throwing at the first, so that whoever
- * starts the server mends them in one go. An empty variable counts as unset. What it read is the documentation.
+ * Reads typed values from an environment and collects all faults, so that an operator can fix them at once. An empty
+ * variable counts as unset. The variables it reads make up the documentation.
  */
 export class EnvReader {
   readonly docs: VariableDoc[] = [];
@@ -44,7 +44,7 @@ export class EnvReader {
 
   constructor(private readonly env: Environment) {}
 
-  /** Names the group of the variables that are read from here on. */
+  /** Starts a group of variables in the documentation. */
   section(group: string): void {
     this.group = group;
   }
@@ -69,7 +69,7 @@ export class EnvReader {
     return this.read(name, rule, rule.default) ?? rule.default;
   }
 
-  /** A URL path without a slash at its end; empty where there is none. */
+  /** A URL path without a trailing slash; empty for the root. */
   path(name: string, rule: About): string {
     const path = (this.read(name, rule, '') ?? '').replace(/\/$/, '');
     const isSound = /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/.test(path) && path.length <= 200;
@@ -78,8 +78,8 @@ export class EnvReader {
   }
 
   /**
-   * A value that has no default and must not appear in a fault. It may be in a file instead, which `<name>_FILE` names,
-   * so that it is in no environment.
+   * A value that has no default and must not appear in a fault. `<name>_FILE` may name a file with it instead, which
+   * keeps it out of the environment.
    */
   secret(name: string, rule: SecretRule): string | null {
     const given = this.read(name, rule, '');
@@ -106,7 +106,7 @@ export class EnvReader {
     return value ?? rule.default;
   }
 
-  /** A comma-separated list; `check` says what is wrong with an item, null where nothing is. */
+  /** A comma-separated list; `check` returns the fault of an item, null if it is valid. */
   list(name: string, rule: About & { check: (item: string) => string | null }): string[] {
     const text = this.read(name, rule, '') ?? '';
     const items = text
@@ -129,7 +129,7 @@ export class EnvReader {
     }
   }
 
-  /** The raw value, null where it is unset; notes the variable for the documentation. */
+  /** The raw value, null if unset; registers the variable for the documentation. */
   private read(name: string, about: About, defaultText: string): string | null {
     this.docs.push({
       group: this.group,

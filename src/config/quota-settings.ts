@@ -1,23 +1,31 @@
 import type { EnvReader } from './env-reader.js';
 
 const GIB = 1024 ** 3;
-/** More than any machine has. */
-const MOST = 100_000 * GIB;
+/** More than any machine can store. */
+const MAX_BYTES = 100_000 * GIB;
 
-/**
- * What a workspace may have, and what one user may have over all workspaces. The one is above the other, so that no
- * member can use all of a workspace's.
- */
+/** The quotas of a workspace, and the lower ones of one user over all workspaces. */
 export function quotaSettings(env: EnvReader) {
   env.section('Quotas');
-  const pair = (name: string, ofWorkspace: number, ofUser: number, what: string): [number, number] => {
+  const pair = (name: string, ofWorkspace: number, ofUser: number, noun: string): [number, number] => {
     const variables = { workspace: `PATCHBAY_MAX_${name}`, user: `PATCHBAY_MAX_USER_${name}` };
-    const meaning = `${what}, per workspace.`;
-    const all = env.integer(variables.workspace, { default: ofWorkspace, min: 2, max: MOST, meaning });
-    const mine = `${what}, per user over all workspaces. Must be below ${variables.workspace}.`;
-    const own = env.integer(variables.user, { default: ofUser, min: 1, max: MOST, meaning: mine });
-    if (own >= all) env.faults.push(`${variables.user} must be below ${variables.workspace}`);
-    return [all, own];
+    const meaning = `${noun}, per workspace.`;
+    const workspaceLimit = env.integer(variables.workspace, {
+      default: ofWorkspace,
+      min: 2,
+      max: MAX_BYTES,
+      meaning,
+    });
+    const userMeaning = `${noun}, per user over all workspaces. Must be below ${variables.workspace}.`;
+    const userLimit = env.integer(variables.user, {
+      default: ofUser,
+      min: 1,
+      max: MAX_BYTES,
+      meaning: userMeaning,
+    });
+    if (userLimit >= workspaceLimit)
+      env.faults.push(`${variables.user} must be below ${variables.workspace}`);
+    return [workspaceLimit, userLimit];
   };
   const bytes = 'Bytes of file contents, versions included';
   const [maxStoredBytes, maxUserStoredBytes] = pair('STORED_BYTES', 10 * GIB, 5 * GIB, bytes);

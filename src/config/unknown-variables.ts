@@ -1,7 +1,7 @@
 import { editDistance } from './edit-distance.js';
 import type { Environment } from './env-reader.js';
 
-/** Variables of the same prefix that belong to the client and to docker-compose.yml: they may be in the same shell. */
+/** Variables with the same prefix that belong to the client and to docker-compose.yml, and may be in the same shell. */
 const VARIABLES_OF_OTHERS = [
   'PATCHBAY_URL',
   'PATCHBAY_TOKEN',
@@ -14,49 +14,60 @@ const VARIABLES_OF_OTHERS = [
   'PATCHBAY_PUBLISH',
 ];
 const PREFIX = 'PATCHBAY_';
-/** Letters of a slip. */
+/** Edit distance up to which a name counts as a typo. */
 const MAX_DISTANCE = 2;
-/** Letters that two endings of one word have before them. */
+/** Letters that two forms of one word must share before their different endings. */
 const STEM = 4;
 
-/** Faults of an environment: a server without what was meant by a slip would be another than was wanted. */
-export function slipsIn(env: Environment, known: readonly string[]): string[] {
-  const found = unknownIn(env, known).filter(({ meant }) => meant !== null);
-  return found.map(({ name, meant }) => `${name} is not a variable of the server; did you mean ${meant}?`);
+/** Faults for probable typos: a server that ignored them would not have the intended settings. */
+export function typosIn(env: Environment, known: readonly string[]): string[] {
+  const found = findUnknown(env, known).filter(({ intended }) => intended !== null);
+  return found.map(
+    ({ name, intended }) => `${name} is not a variable of the server; did you mean ${intended}?`,
+  );
 }
 
-/** Variables of the prefix that are unknown, and near to none of the server's (`known`). */
-export function unauthenticatedIn(env: Environment, known: readonly string[]): string[] {
-  const found = unknownIn(env, known).filter(({ name, meant }) => meant === null && name.startsWith(PREFIX));
+/** Variables with the prefix that are unknown and not similar to any of the server's (`known`). */
+export function unknownWithPrefix(env: Environment, known: readonly string[]): string[] {
+  const found = findUnknown(env, known).filter(
+    ({ name, intended }) => intended === null && name.startsWith(PREFIX),
+  );
   return found.map(({ name }) => name);
 }
 
-/** `meant`: the server's variable that it was probably meant to be; null where it is near none. */
-function unknownIn(env: Environment, known: readonly string[]): { name: string; meant: string | null }[] {
+/** `intended`: the variable of the server that was probably intended; null if none is similar. */
+function findUnknown(
+  env: Environment,
+  known: readonly string[],
+): { name: string; intended: string | null }[] {
   const all = new Set([...known, ...VARIABLES_OF_OTHERS]);
   const unknown = Object.keys(env).filter((name) => !all.has(name));
-  return unknown.map((name) => ({ name, meant: meantBy(name, known, all) }));
+  return unknown.map((name) => ({ name, intended: intendedBy(name, known, all) }));
 }
 
-function meantBy(name: string, known: readonly string[], all: ReadonlySet<string>): string | null {
+function intendedBy(name: string, known: readonly string[], all: ReadonlySet<string>): string | null {
   const letters = name.toUpperCase();
-  const ours = known.filter((one) => one.startsWith(PREFIX));
-  const near = ours.find((one) => editDistance(letters, one, MAX_DISTANCE) !== null);
-  const meant = near ?? ours.find((one) => isAnotherEnding(letters, one));
-  if (meant === undefined) return null;
-  // One that is nearer to a variable of the client is not ours.
-  const distance = editDistance(letters, meant, MAX_DISTANCE) ?? MAX_DISTANCE;
-  const isOfOthers = [...all].some(
-    (one) => !ours.includes(one) && (editDistance(letters, one, MAX_DISTANCE) ?? Infinity) < distance,
+  const ownNames = known.filter((candidate) => candidate.startsWith(PREFIX));
+  const similar = ownNames.find((candidate) => editDistance(letters, candidate, MAX_DISTANCE) !== null);
+  const intended = similar ?? ownNames.find((candidate) => differsInEnding(letters, candidate));
+  if (intended === undefined) return null;
+  // A name that is closer to a variable of the client is not a typo of ours.
+  const distance = editDistance(letters, intended, MAX_DISTANCE) ?? MAX_DISTANCE;
+  const isClientVariable = [...all].some(
+    (candidate) =>
+      !ownNames.includes(candidate) &&
+      (editDistance(letters, candidate, MAX_DISTANCE) ?? Infinity) < distance,
   );
-  return isOfOthers ? null : meant;
+  return isClientVariable ? null : intended;
 }
 
-/** The same words but for the end of one of them: `REGISTER` and `REGISTRATION`, `DIR` and `DIRECTORY`. */
-function isAnotherEnding(name: string, known: string): boolean {
-  const [words, wanted] = [name.split('_'), known.split('_')];
-  if (words.length !== wanted.length) return false;
-  const different = words.flatMap((word, at) => (word === wanted[at] ? [] : [[word, wanted[at]!] as const]));
+/** The same words except for the ending of one: `REGISTER` and `REGISTRATION`, `DIR` and `DIRECTORY`. */
+function differsInEnding(name: string, known: string): boolean {
+  const [words, knownWords] = [name.split('_'), known.split('_')];
+  if (words.length !== knownWords.length) return false;
+  const different = words.flatMap((word, at) =>
+    word === knownWords[at] ? [] : [[word, knownWords[at]!] as const],
+  );
   if (different.length !== 1) return false;
   const [[word, other]] = different as [readonly [string, string]];
   const isLonger =

@@ -25,30 +25,30 @@ import { gateRequests, Senders } from '../limits/request-gate.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The Content-Type header, kept from Fastify. */
+    /** The original Content-Type header, hidden from Fastify. */
     contentType: string | undefined;
   }
   interface FastifyInstance {
-    /** The open connections, for whoever keeps one. */
+    /** The open connections; the relay exempts its own from eviction. */
     connections: Connections;
-    /** What was answered and not read, for whoever is about to answer. */
+    /** The bytes of unread responses, for routes that are about to send large ones. */
     unreadAnswers: UnreadAnswers;
-    /** Who has sent a request, for whoever lets them take turns. */
+    /** The senders of requests, for fair queueing of handshakes. */
     senders: Senders;
   }
 }
 
-/** Ids, names and paths in a URL are bounded by their routes, with a message; this only has to be above all of them. */
+/** Only an upper bound: routes bound their own parameters with a specific message. */
 const MAX_PARAM_LENGTH = 16_384;
-/** How long a request may take to arrive: its headers, and all of it. */
+/** Time limits for the headers of a request, and for all of it, ms. */
 const HEADERS_MS = 15_000;
 const REQUEST_MS = 300_000;
 const KEEP_ALIVE_MS = 72_000;
-/** How often Node looks for those that took longer. */
+/** How often Node checks these limits, ms. */
 const CHECK_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Fastify as Patchbay wants it: bounded connections, its refusals in our form too, no body read before the guards. */
+/** Creates Fastify with bounded connections, refusals in the API's form, and no body parsing before the guards. */
 export function fastifyAdapter(config: Config): FastifyAdapter {
   const addresses = new ClientAddresses(config.trustedProxies);
   const connections = new Connections(config);
@@ -57,9 +57,9 @@ export function fastifyAdapter(config: Config): FastifyAdapter {
     genReqId: requestId,
     rewriteUrl: belowBasePath(config.basePath),
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    // Requests on open connections are answered to the end of a stop; the hook below refuses new ones in our form.
+    // Requests on open connections are served until the stop ends; the hook below refuses new ones in the API's form.
     return503OnClosing: false,
-    // No hook sees these.
+    // These errors bypass all hooks.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const answer = answerOf(isBadUrl(error) ? badUrl() : error);
       const { status, body } = answer;
@@ -89,7 +89,7 @@ function boundedServer(
   const options = {
     maxHeaderSize: MAX_HEADER_BYTES,
     connectionsCheckingInterval: CHECK_MS,
-    // Node answers such a request without a body; `hasNoHost` refuses it in our form.
+    // Node would refuse without a body; `hasNoHost` refuses in the API's form.
     requireHostHeader: false,
   };
   const refuse = (request: IncomingMessage, response: ServerResponse, error: DomainError, status?: number) =>
@@ -145,20 +145,20 @@ function badUrl(): DomainError {
   return new DomainError('VALIDATION_ERROR', 'The URL is not valid percent-encoding');
 }
 
-/** From the moment when the server begins to stop, only its health is still answered. */
+/** Serves only health probes from the moment when the server begins to stop. */
 export function refuseWhileStopping(fastify: FastifyInstance, lifecycle: Lifecycle): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (!lifecycle.stopping.aborted || request.url.startsWith('/health/')) return done();
     done(new DomainError('UNAVAILABLE', 'The server is stopping; try again'));
   });
-  // A connection that stays open behind its last answer would hold up the stop.
+  // Kept-alive connections would delay the stop.
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (lifecycle.stopping.aborted) void reply.header('Connection', 'close');
     done(null, payload);
   });
 }
 
-/** Bounds what comes without a token, also what asks for routes that are not there. Health is always answered. */
+/** Rate-limits requests without a token, including those for unknown routes. Health is always served. */
 export function limitTokenless(fastify: FastifyInstance, limits: RateLimits): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
@@ -181,7 +181,7 @@ function leaveBodiesUnread(fastify: FastifyInstance): void {
     withOwnHeaders(request, reply);
     done(hasMalformedQuery(request.url) ? badUrl() : undefined);
   });
-  // Without this Fastify would judge the content type before the guards have seen who asks.
+  // Otherwise Fastify would reject the content type before the guards have checked the caller.
   fastify.addHook('preParsing', (request, _reply, payload, done) => {
     request.contentType = request.raw.headers['content-type'];
     delete request.raw.headers['content-type'];
@@ -193,7 +193,7 @@ function withOwnHeaders(request: FastifyRequest, reply: FastifyReply): FastifyRe
   return reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
 }
 
-/** Fastify refuses bad escapes in a path, and passes those in a query on as they are. */
+/** Fastify rejects invalid escapes in a path, but passes those in a query on unchanged. */
 function hasMalformedQuery(url: string): boolean {
   const query = url.indexOf('?');
   if (query === -1 || !url.includes('%', query)) return false;
@@ -205,10 +205,10 @@ function hasMalformedQuery(url: string): boolean {
   }
 }
 
-/** What Node could not read as a request, or not in time. */
+/** Answers what Node could not parse as a request, or did not receive in time. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  // Behind answers that nobody reads there is no room for another.
+  // A response cannot follow others that are still unread.
   if (!socket.writable || socket.writableLength > 0) {
     socket.destroy();
     return;

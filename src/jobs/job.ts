@@ -1,31 +1,31 @@
 /**
- * Up to here linear work stays where it is asked for: a hop to a worker and back would cost the event loop more than it
- * saves. `bench/work-hop.mjs` measures where that line is.
+ * Up to this size linear work stays on the calling thread, since a hop to a worker would block the event loop for
+ * longer. `bench/work-hop.mjs` measures the break-even.
  */
 export const INLINE_BYTES = 64 * 1024;
 
 /**
- * A kind of work that can take more than some 10 ms. It is pure, its file imports no framework, store or socket, and
- * `src/worker.ts` knows it. Input and output cross threads as structured clones: texts, bytes and plain objects.
+ * A kind of work that can take more than about 10 ms. It is pure, its file imports no framework, store or socket, and
+ * `src/worker.ts` registers it. Input and output are structured clones: texts, bytes and plain objects.
  */
 export interface Job<Input, Output> {
-  /** Names it between threads. */
+  /** Identifies the job between threads. */
   readonly name: string;
-  /** Input of at most so many bytes is worked on at once, on the thread that asks. */
+  /** Input up to this size runs synchronously on the calling thread. */
   readonly inlineBytes: number;
-  /** Does the work. A DomainError that it throws reaches whoever asked. */
+  /** Does the work. A DomainError that it throws reaches the caller. */
   readonly run: (input: Input) => Output;
 }
 
 /**
- * How a job's input counts where its work is more than a pass over that: `work` is what it comes to, in bytes that are
- * passed. What is much work goes to a worker, however little it is to carry.
+ * The load of a job that does more than one pass over its input. `work` is its equivalent in bytes of one pass; much
+ * work goes to a worker even if its input is small.
  */
-export function weighed(bytes: number, work: number): { bytes: number } {
+export function weightedLoad(bytes: number, work: number): { bytes: number } {
   return { bytes: work > INLINE_BYTES ? Math.max(bytes, INLINE_BYTES + 1) : bytes };
 }
 
-/** Declares a job. Give it a smaller `inlineBytes` where its work is more than a pass or two over its input. */
+/** Declares a job. Choose a smaller `inlineBytes` if it does more than a pass or two over its input. */
 export function defineJob<Input, Output>(
   name: string,
   run: (input: Input) => Output,
@@ -34,7 +34,7 @@ export function defineJob<Input, Output>(
   return { name, inlineBytes, run };
 }
 
-/** What goes to a worker. */
+/** The message that starts a job on a worker. */
 export interface WorkOrder {
   job: string;
   input: unknown;

@@ -1,10 +1,10 @@
 import { Config } from '../config/config.js';
 import { UserJobs } from './user-jobs.js';
 
-describe('the jobs of a user', () => {
+describe('UserJobs', () => {
   const jobsOf = (maxUserWaitingJobs: number) => new UserJobs(Config.with({ maxUserWaitingJobs }));
 
-  it('run one of a kind at a time, first in first out, and do not delay those of others', async () => {
+  it('runs one job of a kind per user at a time, first in first out, without delaying other users', async () => {
     const jobs = jobsOf(10);
     const begun: string[] = [];
     const ends: (() => void)[] = [];
@@ -24,7 +24,7 @@ describe('the jobs of a user', () => {
     await Promise.all(all);
   });
 
-  it('go on after one that fails', async () => {
+  it('continues after a job that fails', async () => {
     const jobs = jobsOf(10);
     const failing = jobs.run('u', () => Promise.reject(new Error('broken')));
     const next = jobs.run('u', () => Promise.resolve('done'));
@@ -33,7 +33,7 @@ describe('the jobs of a user', () => {
     expect(await jobs.run('u', () => Promise.resolve('again'))).toBe('again');
   });
 
-  it('are refused where too many of them wait', async () => {
+  it('refuses jobs if too many are queued', async () => {
     const jobs = jobsOf(1);
     const two = [1, 2].map((n) => jobs.run('u', () => Promise.resolve(n)));
     await expect(jobs.run('u', () => Promise.resolve(3))).rejects.toMatchObject({ code: 'RATE_LIMITED' });

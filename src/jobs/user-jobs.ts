@@ -9,14 +9,14 @@ import { INLINE_BYTES } from './job.js';
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Searches take seconds, so work on single texts and on sessions does not wait for them. Large bodies have a queue of
- * their own, since what they ask for may wait in one of the others.
+ * Searches take seconds, so work on single texts and on sessions does not wait for them. Large bodies have their own
+ * queue, since their requests may wait in one of the others.
  */
 export type JobKind = 'texts' | 'searches' | 'contexts' | 'bodies';
 
 /**
- * Queues work that reads much: one job of a user and kind runs at a time, and what waits holds nothing in memory. So a
- * hundred calls at once cost others no more than one.
+ * Queues heavy work: per user and kind one job runs at a time, and queued ones hold no memory. A hundred calls at
+ * once delay other users no more than one does.
  */
 @Injectable()
 export class UserJobs {
@@ -27,29 +27,29 @@ export class UserJobs {
   }
 
   /**
-   * Does the work when the user's earlier work of the kind is done. Work that is part of it must not be queued again.
-   * @throws DomainError RATE_LIMITED where too much of the user's work waits.
+   * Runs the work after the user's earlier work of the kind. Nested work must not be queued again.
+   * @throws DomainError RATE_LIMITED if too much of the user's work is queued.
    */
   async run<T>(userId: string, work: () => Promise<T>, kind: JobKind = 'texts'): Promise<T> {
-    const place = await this.enter(userId, kind);
+    const slot = await this.enter(userId, kind);
     try {
       return await work();
     } finally {
-      place.release();
+      slot.release();
     }
   }
 
-  /** Queues work on so many bytes where they are many. */
+  /** Queues work on large inputs; small ones run at once. */
   runOn<T>(bytes: number, userId: string, work: () => Promise<T>): Promise<T> {
     return bytes > INLINE_BYTES ? this.run(userId, work) : work();
   }
 
-  /** Resolves when the user's turn has come, with the place to release. */
+  /** Resolves when it is the user's turn, with the slot to release. */
   async enter(userId: string, kind: JobKind): Promise<Reservation> {
-    const place = await this.queue.enter(`${kind} of ${userId}`);
-    // Jobs that take no time would run one after the other without a turn of the event loop between them.
+    const slot = await this.queue.enter(`${kind} of ${userId}`);
+    // Otherwise short jobs would run one after the other within one turn of the event loop.
     await yieldIfBusy();
-    return place;
+    return slot;
   }
 }
 

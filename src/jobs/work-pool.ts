@@ -9,36 +9,36 @@ import { FairQueue } from '../limits/fair-queue.js';
 import { INLINE_BYTES, type Job, type WorkOrder } from './job.js';
 import type { WorkOutcome } from './work-outcome.js';
 
-/** A worker with nothing to do is ended after this time, and its memory given back. */
+/** An idle worker ends after this time, ms, and frees its memory. */
 const IDLE_MS = 30_000;
 const MIB = 1024 * 1024;
-/** Where the system can do it, workers step back behind the thread that serves everybody. */
+/** Where the system supports it, workers run at a lower priority than the main thread. */
 const NICE_INCREMENT = 5;
 const RETRY_AFTER_SECONDS = 1;
 const TIMED_OUT = 'time budget';
 
-/** The built file, also where the sources run as TypeScript, which a thread of Node's could not read. */
+/** The built file, even if the sources run as TypeScript, which a worker thread could not load. */
 const WORKER_FILE = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../dist/worker.js' : '../worker.js', import.meta.url),
 );
 
-/** How large a job's input is, and which of its buffers go to the worker instead of being copied. */
+/** The size of a job's input, and which of its buffers are transferred instead of copied. */
 export interface Load {
   bytes: number;
-  /** The caller must not use them again. A small job leaves them where they are. */
+  /** The caller must not use them afterwards. A small job does not transfer them. */
   transfer?: ArrayBuffer[];
 }
 
 /**
- * Worker threads for what would hold the event loop for more than some 10 ms, and one fair queue before them: each owner's
- * jobs in order, owners in turn, and one worker always left for others. Workers start when there is work.
+ * Worker threads for work that would block the event loop for more than about 10 ms, behind one fair queue: each
+ * owner's jobs in order, owners in turn, and one worker always free for other owners. Workers start on demand.
  */
 @Injectable()
 export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger(WorkPool.name);
   private readonly queue: FairQueue;
   private readonly bytes: Budget;
-  /** What a worker runs: `src/worker.ts`, or a test's own jobs. */
+  /** The script of a worker: `src/worker.ts`, or the jobs of a test. */
   protected readonly workerFile: string = WORKER_FILE;
   private workers: Piscina | null = null;
   private stopped = false;
@@ -50,17 +50,17 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
       runningOfKey: Math.max(1, workers - 1),
       waiting: maxWaitingJobs,
       waitingOfKey: maxUserWaitingJobs,
-      refuse: busy,
+      refuse: tooMuchWork,
     });
-    // Much work with little to carry counts as small, too.
+    // Much work with a small input counts as small, too.
     this.bytes = new Budget({ bytes: maxWorkBytes, smallBytes: INLINE_BYTES + 1 });
   }
 
   /**
-   * Runs a job for an owner, which is a user's id or the address of a request without a token. A small job runs at once, a
-   * large one on a worker when its owner's turn has come.
-   * @throws DomainError TOO_LARGE for what is over the byte or time budget of a job, or the memory of a worker;
-   * RATE_LIMITED where too much waits already; UNAVAILABLE while the server stops; and what the job throws.
+   * Runs a job for an owner: a user id, or the address of a request without a token. A small job runs at once, a
+   * large one on a worker when it is its owner's turn.
+   * @throws DomainError TOO_LARGE beyond the size, time or memory limit of a job; RATE_LIMITED if too much is queued;
+   * UNAVAILABLE while the server stops; any DomainError of the job.
    */
   async run<Input, Output>(
     owner: string,
@@ -69,19 +69,19 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
     { bytes, transfer = [] }: Load,
   ): Promise<Output> {
     if (bytes <= job.inlineBytes) return job.run(input);
-    if (bytes > this.mostBytes) throw tooManyBytes(bytes, this.mostBytes);
-    const held = this.bytes.open(owner);
-    const excess = held.resize(bytes);
-    if (excess) throw busy(excess);
+    if (bytes > this.maxJobBytes) throw tooManyBytes(bytes, this.maxJobBytes);
+    const reservation = this.bytes.open(owner);
+    const excess = reservation.resize(bytes);
+    if (excess) throw tooMuchWork(excess);
     try {
       const work = () => this.onWorker({ job: job.name, input }, transfer);
       return (await this.queue.run(tenantOf(owner), work)) as Output;
     } finally {
-      held.release();
+      reservation.release();
     }
   }
 
-  /** What waits is refused; what runs has until the shutdown. */
+  /** Refuses queued jobs; running ones may continue until the shutdown. */
   onModuleDestroy(): void {
     this.stopped = true;
     this.queue.clear(stopping());
@@ -91,8 +91,8 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
     await this.workers?.destroy();
   }
 
-  /** The most for one job, which is done where nothing else is. */
-  private get mostBytes(): number {
+  /** The size limit of a job, which runs alone if it is that large. */
+  private get maxJobBytes(): number {
     return Math.ceil(this.config.maxWorkBytes / 2);
   }
 
@@ -115,7 +115,7 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
     }
   }
 
-  /** A budget ends the worker with its job; the next job gets a new one. */
+  /** An exceeded budget ends the worker with its job; the next job gets a new one. */
   private failure(job: string, error: unknown, budget: AbortSignal): DomainError {
     if (error instanceof DomainError) return error;
     if (budget.aborted) return overBudget(`more than ${this.config.jobMs} ms`);
@@ -134,18 +134,18 @@ export class WorkPool implements OnModuleDestroy, OnApplicationShutdown {
       idleTimeout: IDLE_MS,
       niceIncrement: NICE_INCREMENT,
       recordTiming: false,
-      // Jobs read no environment, so they can't leak it.
+      // Jobs need no environment, so they cannot leak it.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: this.config.workerMemoryMb },
     });
-    // Of a worker that dies between two jobs; the next job starts another.
+    // A worker died between two jobs; the next job starts another.
     pool.on('error', (error) => this.logger.error(error, 'A worker ended'));
     return pool;
   }
 }
 
-function busy(excess: Excess): DomainError {
+function tooMuchWork(excess: Excess): DomainError {
   const message =
     excess === 'owner'
       ? 'Too much of your work waits already; send less at once, or try again later'

@@ -4,7 +4,7 @@ import type { ResponseHandle } from '../common/http/response-closed.js';
 import { Config } from '../config/config.js';
 import { AnswersInFlight } from './answers-in-flight.js';
 
-/** An answer that is sent when the test says so. */
+/** A response that is sent when the test calls `end`. */
 class Answer extends EventEmitter {
   closed = false;
   readonly req = { socket: new Socket() };
@@ -14,15 +14,19 @@ class Answer extends EventEmitter {
   }
 }
 
-describe('answers that are on their way', () => {
+describe('AnswersInFlight', () => {
   const answers = new AnswersInFlight(Config.with({ maxUserAnswerBytes: 100 }));
   const take = (user: string, bytes: number): Answer => {
     const answer = new Answer();
-    answers.take({ userId: user, sessionId: 's', turnId: 't' }, bytes, answer as unknown as ResponseHandle);
+    answers.reserve(
+      { userId: user, sessionId: 's', turnId: 't' },
+      bytes,
+      answer as unknown as ResponseHandle,
+    );
     return answer;
   };
 
-  it('hold so much of one user and no more, while another user’s go on', () => {
+  it('limits the bytes of one user without affecting other users', () => {
     const first = take('ada', 60);
     expect(() => take('ada', 60)).toThrow(
       expect.objectContaining({ code: 'RATE_LIMITED', extras: { retryAfterSeconds: 1 } }) as Error,
@@ -33,7 +37,7 @@ describe('answers that are on their way', () => {
     take('ada', 90).end();
   });
 
-  it('are sent where there is one alone, however large, and count until they are', () => {
+  it('admits a single response of any size, and counts it until it is sent', () => {
     const large = take('ada', 1_000);
     expect(() => take('ada', 1)).toThrow('read those first');
     take('ada', 0);

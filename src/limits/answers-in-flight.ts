@@ -9,7 +9,7 @@ const RETRY_AFTER_SECONDS = 1;
 
 type AnsweredTurn = Pick<Turn, 'userId' | 'sessionId' | 'turnId'>;
 
-/** Bounds what one user's answers hold of our memory until they were read, however slowly that is. */
+/** Bounds the memory that one user's large responses hold until they are read. */
 @Injectable()
 export class AnswersInFlight {
   private readonly budget: Budget;
@@ -18,25 +18,25 @@ export class AnswersInFlight {
     this.budget = new Budget({ ofOwner: maxUserAnswerBytes });
   }
 
-  /** Bytes of a user's answers that were not read yet. */
+  /** Bytes of a user's unread responses. */
   held(userId: string): number {
     return this.budget.heldBy(userId);
   }
 
   /**
-   * Counts the answer of a turn until it was sent; RATE_LIMITED where others of its user take up the room. One alone may
-   * always go, and so may one without results or large arguments.
+   * Counts the response of a turn until it is sent; RATE_LIMITED if the user's other responses use up the limit. A
+   * single response always fits, and so does one without results or large arguments.
    */
-  take({ userId, sessionId, turnId }: AnsweredTurn, bytes: number, sending: ResponseHandle): void {
+  reserve({ userId, sessionId, turnId }: AnsweredTurn, bytes: number, response: ResponseHandle): void {
     if (bytes === 0) return;
-    const held = this.budget.open(userId);
-    if (held.resize(bytes) !== null) {
-      // Who has called a tool, or undone a batch, knows no turn yet, and would do it twice.
+    const reservation = this.budget.open(userId);
+    if (reservation.resize(bytes) !== null) {
+      // Callers of a tool or a revert do not know the turn yet, and would repeat the operation.
       const message =
         'You have too many large unread answers; read those first. The turn was accepted, so do not post it again: ' +
         `GET turn ${turnId} of session ${sessionId} in a moment.`;
       throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
-    onResponseClosed(sending, () => held.release());
+    onResponseClosed(response, () => reservation.release());
   }
 }

@@ -5,7 +5,7 @@ const TOTAL = 256 * MIB;
 const SMALL = 64 * 1024;
 const LARGEST_FILE = 8 * MIB;
 
-describe('a budget that owners share', () => {
+describe('Budget', () => {
   let budget: Budget;
   beforeEach(() => void (budget = new Budget({ bytes: TOTAL, smallBytes: SMALL })));
 
@@ -14,12 +14,12 @@ describe('a budget that owners share', () => {
     if (excess === null) budget.change(owner, bytes);
     return excess;
   };
-  /** Takes all that an owner can get, in pieces of any size. */
+  /** Takes everything that an owner can get, in ever smaller pieces. */
   function takeAll(owner: string): void {
     for (let piece = TOTAL; piece > SMALL;) if (take(owner, piece) !== null) piece >>= 1;
   }
 
-  it('leaves each next owner an eighth of what is left, whoever came before', () => {
+  it('leaves each further owner an eighth of the unused budget, whoever came before', () => {
     take('first', MIB);
     takeAll('first');
     expect(budget.heldBy('first') / TOTAL).toBeCloseTo(1 / 8, 2);
@@ -29,7 +29,7 @@ describe('a budget that owners share', () => {
     expect(take('first', MIB)).toBe('owner');
   });
 
-  it('has room for the largest file while ten hold all that they can, and never gives all away', () => {
+  it('has room for the largest file while ten owners hold their maximum, and is never used up', () => {
     for (let greedy = 0; greedy < 10; greedy += 1) {
       take(`greedy ${greedy}`, MIB);
       takeAll(`greedy ${greedy}`);
@@ -39,7 +39,7 @@ describe('a budget that owners share', () => {
     expect(budget.held).toBeLessThan(TOTAL);
   });
 
-  it('always takes what is small, but from whoever has half of all', () => {
+  it('always admits small reservations, except for an owner with half of the budget', () => {
     for (let greedy = 0; greedy < 100; greedy += 1) takeAll(`greedy ${greedy}`);
     expect(take('modest', 2 * MIB)).toBe('all');
     expect(take('modest', SMALL)).toBeNull();
@@ -48,7 +48,7 @@ describe('a budget that owners share', () => {
     expect(taken).toBe(TOTAL / 2);
   });
 
-  it('takes a single item, whatever its size, where nothing else is held', () => {
+  it('admits a single reservation of any size while nothing else is held', () => {
     expect(take('first', 2 * TOTAL)).toBeNull();
     expect(budget.excess('first', MIB, budget.held)).toBeNull();
     expect(take('second', MIB)).toBe('all');
@@ -56,7 +56,7 @@ describe('a budget that owners share', () => {
     expect([budget.held, take('second', 2 * TOTAL)]).toEqual([0, null]);
   });
 
-  it('is a single owner’s for all strangers together, who share that part', () => {
+  it('treats all unauthenticated senders as one owner, who divide its part', () => {
     take('user', MIB);
     for (let addresses = 0; addresses < 200; addresses += 1) takeAll(`address 192.0.2.${addresses}`);
     expect(budget.held - budget.heldBy('user')).toBeLessThanOrEqual(TOTAL / 8);

@@ -1,31 +1,31 @@
 import { isUnauthenticated, UNAUTHENTICATED } from '../common/http/client-address.js';
 import type { Reservation } from './reservation.js';
 
-/** One owner may hold this part of what the others leave: ten who hold all they can leave a quarter of it. */
-const PART = 8;
+/** An owner may hold this part of the unused budget: ten owners at their maximum leave a quarter of it. */
+const DIVISOR = 8;
 
-/** The most that one owner may hold of so many bytes, where others hold some of them. */
+/** The bytes that one owner may hold, given those that others hold. */
 export function fairShare(bytes: number, ofOthers: number): number {
-  return Math.max(0, bytes - ofOthers) / PART;
+  return Math.max(0, bytes - ofOthers) / DIVISOR;
 }
 
-/** Who holds too much, where something more does not fit: the owner, or all others together. */
+/** Whose bytes prevent a reservation: the owner's own, or those of all others. */
 export type Excess = 'owner' | 'all';
 
 export interface BudgetLimits {
-  /** Of all owners together, shared by the rule below. */
+  /** Budget of all owners together. */
   bytes?: number;
-  /** A reservation of no more than this is small. */
+  /** A reservation up to this size is small. */
   smallBytes?: number;
-  /** Of one owner. */
+  /** Limit of one owner. */
   ofOwner?: number;
 }
 
 /**
- * Bytes that owners hold. An owner may hold an eighth of what the others leave, so that no number of them can hold all:
- * the next one finds an eighth of what is left. Senders without a token are one owner together, and share its part among
- * them by the same rule, since addresses cost nothing. What is small fits for as long as its owner has less than half of
- * all. A single reservation always fits where nothing else is held.
+ * Counts the bytes that owners hold. An owner may hold an eighth of the unused budget, so that the next owner always
+ * finds some. Senders without a token count as one owner and divide its part by the same rule, since addresses are
+ * cheap. Small reservations fit while their owner has less than half of the budget. A single reservation always fits
+ * while nothing else is held.
  */
 export class Budget {
   private readonly bytes: number;
@@ -49,12 +49,15 @@ export class Budget {
     return this.byOwner.get(owner) ?? 0;
   }
 
-  /** A reservation of no bytes yet. */
+  /** Opens an empty reservation. */
   open(owner: string): ByteReservation {
     return new ByteReservation(this, owner);
   }
 
-  /** Whose bytes keep so many more out, null where they fit. @param before what the same reservation holds already */
+  /**
+   * Whose bytes prevent so many more; null if they fit.
+   * @param before bytes that the same reservation holds already
+   */
   excess(owner: string, more: number, before = 0): Excess | null {
     const own = this.heldBy(owner) + more;
     if (own > this.ofOwner && own > before + more) return 'owner';
@@ -67,7 +70,7 @@ export class Budget {
     return this.excessOf(owner, more, fairShare(this.bytes, this.total - shared), shared);
   }
 
-  /** An owner holds so many bytes more, or with a minus fewer. */
+  /** Adds bytes to those that an owner holds; a negative number removes some. */
   change(owner: string, bytes: number): void {
     this.total += bytes;
     this.add(owner, bytes);
@@ -87,7 +90,7 @@ export class Budget {
   }
 }
 
-/** Bytes that one thing holds of a budget until it is released. */
+/** Bytes of a budget that are held until they are released. */
 export class ByteReservation implements Reservation {
   private held = 0;
 
@@ -100,7 +103,7 @@ export class ByteReservation implements Reservation {
     return this.held;
   }
 
-  /** Holds so many bytes from now on. Where more than before do not fit nothing changes, and it says whose are in the way. */
+  /** Changes the number of held bytes. If more do not fit, nothing changes and it returns whose bytes prevent it. */
   resize(bytes: number): Excess | null {
     const more = bytes - this.held;
     const excess = more > 0 ? this.budget.excess(this.owner, more, this.held) : null;

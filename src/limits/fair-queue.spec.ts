@@ -3,34 +3,34 @@ import type { Reservation } from './reservation.js';
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-describe('a fair queue', () => {
+describe('FairQueue', () => {
   let begun: string[];
-  let places: Map<string, Reservation>;
+  let slots: Map<string, Reservation>;
   let refused: string[];
   beforeEach(() => {
     begun = [];
-    places = new Map();
+    slots = new Map();
     refused = [];
   });
   const queueOf = (limits: QueueLimits): FairQueue =>
     new FairQueue({ refuse: (excess) => new Error(excess), ...limits });
-  /** Items are named after their key and a number: `a0`. */
+  /** Items are named by their key and a number: `a0`. */
   function enter(queue: FairQueue, ...items: string[]): void {
     for (const item of items)
       queue.enter(item.slice(0, 1)).then(
-        (place) => {
+        (slot) => {
           begun.push(item);
-          places.set(item, place);
+          slots.set(item, slot);
         },
         ({ message }: Error) => refused.push(`${item}: ${message}`),
       );
   }
   async function end(item: string): Promise<void> {
-    places.get(item)!.release();
+    slots.get(item)!.release();
     await settled();
   }
 
-  it('serves another key next, however much one has waiting', async () => {
+  it('serves another key next, however many items one key has waiting', async () => {
     const queue = queueOf({ running: 1 });
     enter(queue, ...Array.from({ length: 1_000 }, (_, at) => `a${at}`), 'b0');
     await settled();
@@ -39,7 +39,7 @@ describe('a fair queue', () => {
     expect(begun).toEqual(['a0', 'a1', 'b0']);
   });
 
-  it('takes keys in turn, and each of them first in, first out', async () => {
+  it('serves keys in turn, and each key first in, first out', async () => {
     const queue = queueOf({ running: 1 });
     enter(queue, 'x', 'a0', 'a1', 'a2', 'b0', 'b1', 'c0');
     await settled();
@@ -47,7 +47,7 @@ describe('a fair queue', () => {
     expect(begun).toEqual(['x', 'a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
   });
 
-  it('leaves the last place to other keys, and goes on with a key when one of its own has ended', async () => {
+  it('reserves the last slot for other keys, and continues with a key when one of its own ends', async () => {
     const queue = queueOf({ running: 2, runningOfKey: 1 });
     enter(queue, 'a0', 'a1', 'b0', 'b1', 'c0');
     await settled();
@@ -65,7 +65,7 @@ describe('a fair queue', () => {
     expect(begun.slice(-3)).toEqual(['d0', 'e0', 'd1']);
   });
 
-  it('bounds what waits of one key', async () => {
+  it('bounds the waiters of one key', async () => {
     const queue = queueOf({ running: 1, waitingOfKey: 2 });
     enter(queue, 'a0', 'a1', 'a2', 'a3', 'b0');
     await settled();
@@ -74,7 +74,7 @@ describe('a fair queue', () => {
     expect(begun).toEqual(['a0', 'a1']);
   });
 
-  it('refuses the last of the longest queue where too many wait in all, or the newcomer whose own is as long', async () => {
+  it('refuses the last waiter of the longest queue if too many wait, or the newcomer whose own queue is as long', async () => {
     const queue = queueOf({ running: 1, waiting: 4 });
     enter(queue, 'a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'b0', 'b1', 'b2');
     await settled();
@@ -83,7 +83,7 @@ describe('a fair queue', () => {
     expect(begun).toEqual(['a0', 'a1', 'b0', 'a2', 'b1']);
   });
 
-  it('counts a place that is released twice once', async () => {
+  it('releases a slot once, even if release is called twice', async () => {
     const queue = queueOf({ running: 1 });
     enter(queue, 'a0', 'a1', 'a2');
     await settled();
@@ -92,13 +92,13 @@ describe('a fair queue', () => {
     expect(begun).toEqual(['a0', 'a1']);
   });
 
-  it('goes on after work that fails', async () => {
+  it('continues after work that fails', async () => {
     const queue = queueOf({ running: 1 });
     await expect(queue.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     expect(await queue.run('a', () => Promise.resolve('done'))).toBe('done');
   });
 
-  it('refuses all that waits when it is cleared, and lets the rest go on', async () => {
+  it('refuses all waiters when it is cleared, and lets running work finish', async () => {
     const queue = queueOf({ running: 1 });
     enter(queue, 'a0', 'a1', 'b0');
     await settled();

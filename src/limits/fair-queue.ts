@@ -3,24 +3,24 @@ import { type Reservation, reservation } from './reservation.js';
 import { RoundRobin } from './round-robin.js';
 
 export interface QueueLimits {
-  /** How many run at once, in all and of one key. */
+  /** How many may run at once, in total and per key. */
   running?: number;
   runningOfKey?: number;
-  /** How many wait, in all and of one key. */
+  /** How many may wait, in total and per key. */
   waiting?: number;
   waitingOfKey?: number;
-  /** What a waiter is refused with: its own key has too many, or all have. */
+  /** Creates the error of a refused waiter: its own key has too many, or all keys together. */
   refuse?: (excess: Excess) => Error;
 }
 
 interface Waiter {
-  start: (place: Reservation) => void;
+  start: (slot: Reservation) => void;
   refuse: (error: Error) => void;
 }
 
 /**
- * Bounds what runs and what waits. Keys take turns, and each of them is first in, first out: so a waiter waits for at most
- * one other of each key. Where too many wait in all, the last of the longest queue goes, so that a new key finds room.
+ * Bounds running and waiting work. Keys take turns, and each key is first in, first out: a waiter waits for at most one
+ * other of each key. If too many wait in total, the last of the longest queue is refused, so that a new key can enter.
  */
 export class FairQueue {
   private readonly limits: Required<QueueLimits>;
@@ -34,26 +34,26 @@ export class FairQueue {
     this.limits = { ...{ running, runningOfKey, waiting, waitingOfKey, refuse }, ...limits };
   }
 
-  /** Does the work when its turn has come. */
+  /** Runs the work when it is its turn. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const place = await this.enter(key);
+    const slot = await this.enter(key);
     try {
       return await work();
     } finally {
-      place.release();
+      slot.release();
     }
   }
 
-  /** Resolves when the turn has come, with the place among those that run; rejects where too many wait. */
+  /** Resolves when it is the caller's turn, with the slot to release; rejects if too many wait. */
   enter(key: string): Promise<Reservation> {
     return new Promise((start, refuse) => {
       if (this.mayRun(key)) return start(this.start(key));
-      this.makeRoom(key);
+      this.evict(key);
       this.waiting.push(key, { start, refuse });
     });
   }
 
-  /** Refuses all that wait. */
+  /** Refuses all waiters. */
   clear(error: Error): void {
     for (let waiter = this.waiting.shift(); waiter !== undefined; waiter = this.waiting.shift())
       waiter.refuse(error);
@@ -64,7 +64,7 @@ export class FairQueue {
     return this.count < running && (this.running.get(key) ?? 0) < runningOfKey;
   }
 
-  private makeRoom(key: string): void {
+  private evict(key: string): void {
     const { waiting, waitingOfKey, refuse } = this.limits;
     const own = this.waiting.sizeOf(key);
     if (own >= waitingOfKey) throw refuse('owner');
@@ -81,7 +81,7 @@ export class FairQueue {
   }
 
   private end(key: string): void {
-    // Where there was room for other keys, none of them waits.
+    // If other keys could run, none of them waits.
     const wasFull = this.count === this.limits.running;
     const left = this.running.get(key)! - 1;
     this.count -= 1;

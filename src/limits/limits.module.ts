@@ -10,7 +10,7 @@ import { RateWindows } from './rate-windows.js';
 
 const LIMITS = [AnswersInFlight, OpenTurnQuota, Quotas, RateLimits, RateWindows];
 
-/** Rate limits, quotas and budgets, and the addresses that they count. */
+/** Rate limits, quotas and budgets, and the client addresses that they count. */
 @Module({
   imports: [AccessModule],
   providers: [

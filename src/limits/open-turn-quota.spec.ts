@@ -10,7 +10,7 @@ const store = {
 
 const turn = (turnId: string) => ({ workspaceId: 'w', userId: 'u', sessionId: 's', turnId });
 
-function room(limits: Partial<Settings> = {}): OpenTurnQuota {
+function newQuota(limits: Partial<Settings> = {}): OpenTurnQuota {
   return new OpenTurnQuota(store, Config.with({ maxOpenCalls: 20, maxUserOpenCalls: 10, ...limits }));
 }
 
@@ -19,48 +19,52 @@ describe('OpenTurnQuota', () => {
     [8, 1],
     [1, 8],
   ])(
-    '[TURN-10] has all its room again after requests of one turn with %i calls and with %i',
+    '[TURN-10] is empty again after requests of one turn with %i calls and with %i',
     async (first, second) => {
-      const open = room();
-      const others = await open.take(turn('another'), 1);
+      const open = newQuota();
+      const others = await open.reserve(turn('another'), 1);
       for (let round = 0; round < 5; round += 1) {
-        const backs = await Promise.all([open.take(turn('same'), first), open.take(turn('same'), second)]);
-        for (const taken of backs) taken.release();
+        const reservations = await Promise.all([
+          open.reserve(turn('same'), first),
+          open.reserve(turn('same'), second),
+        ]);
+        for (const reserved of reservations) reserved.release();
       }
       others.release();
-      const all = await open.take(turn('all'), 10);
-      await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+      const all = await open.reserve(turn('all'), 10);
+      await expect(open.reserve(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
       all.release();
     },
   );
 
-  it('[TURN-10] keeps room for the most calls that a request of a turn brings', async () => {
-    const open = room();
-    const backs = [await open.take(turn('same'), 1), await open.take(turn('same'), 8)];
-    backs[0]!.release();
-    await expect(open.take(turn('more'), 3)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    backs[1]!.release();
-    await expect(open.take(turn('more'), 3)).resolves.toHaveProperty('release');
+  it('[TURN-10] counts the most calls that any request of a turn has', async () => {
+    const open = newQuota();
+    const reservations = [await open.reserve(turn('same'), 1), await open.reserve(turn('same'), 8)];
+    reservations[0]!.release();
+    await expect(open.reserve(turn('more'), 3)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    reservations[1]!.release();
+    await expect(open.reserve(turn('more'), 3)).resolves.toHaveProperty('release');
   });
 
-  it('[TURN-10] has room for as many turns as it says, one for all requests of a turn', async () => {
-    const open = room({ maxUserOpenTurns: 2 });
-    const backs = [await open.take(turn('other'), 1)];
-    for (let requests = 0; requests < 3; requests += 1) backs.push(await open.take(turn('same'), 1));
-    await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    // What is released twice counts once.
-    for (const taken of [...backs, ...backs]) taken.release();
-    await open.take(turn('next'), 1);
-    await open.take(turn('last'), 1);
-    await expect(open.take(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  it('[TURN-10] admits the configured number of turns, and counts one turn for all of its requests', async () => {
+    const open = newQuota({ maxUserOpenTurns: 2 });
+    const reservations = [await open.reserve(turn('other'), 1)];
+    for (let requests = 0; requests < 3; requests += 1)
+      reservations.push(await open.reserve(turn('same'), 1));
+    await expect(open.reserve(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    // A repeated release has no effect.
+    for (const reserved of [...reservations, ...reservations]) reserved.release();
+    await open.reserve(turn('next'), 1);
+    await open.reserve(turn('last'), 1);
+    await expect(open.reserve(turn('more'), 1)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   });
 
-  it('has its room again where the store could not say what is open', async () => {
-    const open = room({ maxUserOpenTurns: 1 });
+  it('is empty again after the store failed to count open turns', async () => {
+    const open = newQuota({ maxUserOpenTurns: 1 });
     const fault = new Error('The disk is gone.');
-    const asked = jest.spyOn(store, 'openOfUser').mockRejectedValueOnce(fault);
-    await expect(open.take(turn('first'), 1)).rejects.toBe(fault);
-    asked.mockRestore();
-    await open.take(turn('second'), 1);
+    const counting = jest.spyOn(store, 'openOfUser').mockRejectedValueOnce(fault);
+    await expect(open.reserve(turn('first'), 1)).rejects.toBe(fault);
+    counting.mockRestore();
+    await open.reserve(turn('second'), 1);
   });
 });

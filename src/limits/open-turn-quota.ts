@@ -10,14 +10,14 @@ const RETRY_AFTER_SECONDS = 5;
 const NONE: OpenCount = { turns: 0, calls: 0 };
 
 /**
- * Room for open turns and their calls: of a workspace, and of each user, who alone can't take all of it [TURN-10]. What
- * this node is about to store counts already; other nodes see it once it is stored.
+ * Limits open turns and their calls: per workspace, and lower per user [TURN-10]. Turns that this node is about to
+ * store count already; those of other nodes count once they are stored.
  */
 @Injectable()
 export class OpenTurnQuota {
-  /** What is about to be stored, of each workspace and each user. */
-  private readonly taken = new Map<string, OpenCount>();
-  /** What is about to be stored of each turn: it takes room once, for the most calls that a request brings. */
+  /** Turns about to be stored, by workspace and by user. */
+  private readonly reserved = new Map<string, OpenCount>();
+  /** Requests about to store each turn: the turn counts once, with the most calls of any request. */
   private readonly turns = new Map<string, { requests: number; calls: number }>();
 
   constructor(
@@ -25,15 +25,12 @@ export class OpenTurnQuota {
     private readonly config: Config,
   ) {}
 
-  /**
-   * Takes room for a turn of so many calls, to be released once it is stored or is not going to be. RATE_LIMITED where
-   * there is none.
-   */
-  async take(turn: TurnRef & Membership, calls: number): Promise<Reservation> {
+  /** Reserves a turn with so many calls, until it is stored or given up. RATE_LIMITED beyond the limit. */
+  async reserve(turn: TurnRef & Membership, calls: number): Promise<Reservation> {
     const { workspaceId, userId } = turn;
     const keys = [`workspace ${workspaceId}`, `user ${userId}`] as const;
     this.begin(turn, keys, calls);
-    const taken = reservation(() => this.end(turn, keys));
+    const held = reservation(() => this.end(turn, keys));
     try {
       const [ofWorkspace, ofUser] = await Promise.all([
         this.store.openOfWorkspace(workspaceId),
@@ -44,33 +41,33 @@ export class OpenTurnQuota {
       this.check(keys[1], ofUser, { turns: maxUserOpenTurns, calls: maxUserOpenCalls }, ofAll);
       this.check(keys[0], ofWorkspace, { turns: maxOpenTurns, calls: maxOpenCalls }, 'The workspace has');
     } catch (error) {
-      taken.release();
+      held.release();
       throw error;
     }
-    return taken;
+    return held;
   }
 
-  private check(key: string, open: OpenCount, limit: OpenCount, whose: string): void {
-    const taken = this.taken.get(key) ?? NONE;
-    const over =
-      open.turns + taken.turns > limit.turns
+  private check(key: string, open: OpenCount, limit: OpenCount, subject: string): void {
+    const reserved = this.reserved.get(key) ?? NONE;
+    const exceeded =
+      open.turns + reserved.turns > limit.turns
         ? `${limit.turns} open turns`
-        : open.calls + taken.calls > limit.calls
+        : open.calls + reserved.calls > limit.calls
           ? `${limit.calls} calls in open turns`
           : null;
-    if (over === null) return;
-    const message = `${whose} no room for another turn: the limit is ${over}. Wait until open turns end, or cancel some.`;
+    if (exceeded === null) return;
+    const message = `${subject} no room for another turn: the limit is ${exceeded}. Wait until open turns end, or cancel some.`;
     throw new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
   private begin(turn: TurnRef, keys: readonly string[], calls: number): void {
-    const taken = this.turns.get(turnKey(turn)) ?? { requests: 0, calls: 0 };
-    const next = { requests: taken.requests + 1, calls: Math.max(taken.calls, calls) };
+    const previous = this.turns.get(turnKey(turn)) ?? { requests: 0, calls: 0 };
+    const next = { requests: previous.requests + 1, calls: Math.max(previous.calls, calls) };
     this.turns.set(turnKey(turn), next);
-    for (const key of keys) this.add(key, taken.requests === 0 ? 1 : 0, next.calls - taken.calls);
+    for (const key of keys) this.add(key, previous.requests === 0 ? 1 : 0, next.calls - previous.calls);
   }
 
-  /** Gives back what was taken for the turn, whatever the last of its requests brought. */
+  /** Releases what was reserved for the turn when the last of its requests ends. */
   private end(turn: TurnRef, keys: readonly string[]): void {
     const { requests, calls } = this.turns.get(turnKey(turn))!;
     if (requests > 1) {
@@ -82,8 +79,8 @@ export class OpenTurnQuota {
   }
 
   private add(key: string, turns: number, calls: number): void {
-    const { turns: open, calls: openCalls } = this.taken.get(key) ?? NONE;
-    if (open + turns === 0) this.taken.delete(key);
-    else this.taken.set(key, { turns: open + turns, calls: openCalls + calls });
+    const { turns: open, calls: openCalls } = this.reserved.get(key) ?? NONE;
+    if (open + turns === 0) this.reserved.delete(key);
+    else this.reserved.set(key, { turns: open + turns, calls: openCalls + calls });
   }
 }

@@ -2,19 +2,19 @@ import { DomainError } from '../common/domain-error.js';
 import type { Config } from '../config/config.js';
 import type { Usage } from '../storage/ports/usage.store.js';
 
-/** How much there may be of one kind of thing, and how the two limits are set. */
+/** The two limits of one kind of resource, and how they are set. */
 interface Limit {
   ofWorkspace: number;
   ofUser: number;
-  /** Of the variable, behind PATCHBAY_MAX_ or PATCHBAY_MAX_USER_; null where the limit is fixed. */
+  /** The variable without PATCHBAY_MAX_ or PATCHBAY_MAX_USER_; null if the limit is fixed. */
   name: string | null;
   /** What is counted. */
-  what: string;
-  /** What helps, up to the variable's name where there is one. */
+  noun: string;
+  /** The remedy, up to the variable's name if there is one. */
   help: string;
 }
 
-/** The limits of all that counts. */
+/** The limits of all counted resources. */
 export type Limits = { readonly [Kind in keyof Usage]: Limit };
 
 export function limitsFrom(config: Config): Limits {
@@ -24,10 +24,10 @@ export function limitsFrom(config: Config): Limits {
     name: string | null,
     ofWorkspace: number,
     ofUser: number,
-    what: string,
+    noun: string,
     help = 'An operator can raise',
   ): Limit => {
-    return { name, ofWorkspace, ofUser, what, help };
+    return { name, ofWorkspace, ofUser, noun, help };
   };
   return {
     bytes: limit('STORED_BYTES', maxStoredBytes, maxUserStoredBytes, 'stored bytes'),
@@ -46,22 +46,22 @@ export function limitsFrom(config: Config): Limits {
 /** Whose limit it is: a workspace's, or a user's over all workspaces. */
 export type Scope = 'workspace' | 'user';
 
-/** The refusal of what would be over a limit: which one, whose, and what helps. */
+/** The refusal of a write beyond a limit: which limit, whose, and the remedy. */
 export function overLimit(
-  { name, ofWorkspace, ofUser, what, help }: Limit,
+  { name, ofWorkspace, ofUser, noun, help }: Limit,
   scope: Scope,
-  has: number,
+  used: number,
 ): DomainError {
-  const [whose, limit, prefix] =
+  const [subject, limit, prefix] =
     scope === 'user'
       ? ['You have', ofUser, 'PATCHBAY_MAX_USER_']
       : ['The workspace has', ofWorkspace, 'PATCHBAY_MAX_'];
-  const over = scope === 'user' ? ' in all workspaces' : '';
+  const where = scope === 'user' ? ' in all workspaces' : '';
   const variable = name === null ? null : prefix + name;
   return new DomainError(
     'TOO_LARGE',
-    `${whose} ${has} ${what}${over}, and this would exceed the limit of ${limit}. ` +
+    `${subject} ${used} ${noun}${where}, and this would exceed the limit of ${limit}. ` +
       `${help}${variable === null ? '' : ` ${variable}`}.`,
-    { details: { limit: variable ?? what, has, allowed: limit } },
+    { details: { limit: variable ?? noun, has: used, allowed: limit } },
   );
 }

@@ -8,31 +8,30 @@ import { type Limits, limitsFrom, overLimit, type Scope } from './quota-limits.j
 
 const KINDS = ['bytes', 'files', 'versions', 'sessions'] as const;
 
-/** Who writes, and what ends the write early: the call that it is part of has ended. */
+/** Who writes, and a signal that ends the wait: the call that the write is part of has ended. */
 export interface QuotaHolder extends Membership {
   signal?: AbortSignal | undefined;
 }
 
-/** What a write adds to what there is; what it takes away is not said. */
+/** What a write adds to the usage; what it frees is not declared. */
 export type Addition = Partial<Usage>;
 
-/** A write on its way into the store. */
+/** A write in progress. */
 interface Writing {
   readonly adds: Addition;
-  /** Resolves once it has ended. */
-  readonly over: Promise<void>;
+  /** Resolves when the write has ended. */
+  readonly ended: Promise<void>;
 }
 
 /**
- * The door to every write of a member: who is none any more is refused, and so is what would be over the share of the
- * workspace or of the user. What is being written counts until it is in the store, so that writes at once do not pass a
- * limit together on this node; what fits, but not beside those, waits for them and is looked at again. Of several nodes
- * each may let as much pass as it has in hand.
+ * Every write of a member goes through `write`, which checks membership and the quotas of workspace and user. Writes in
+ * progress count, so that concurrent writes cannot exceed a limit together on this node. A write that fits only without
+ * those waits for them and is checked again. Several nodes may each exceed a limit by their own writes in progress.
  */
 @Injectable()
 export class Quotas {
   private readonly limits: Limits;
-  /** What is being written, by workspace and by user, in the order in which it came. */
+  /** Writes in progress, by workspace and by user, in order of arrival. */
   private readonly writing = new Map<string, Set<Writing>>();
 
   constructor(
@@ -43,33 +42,33 @@ export class Quotas {
     this.limits = limitsFrom(config);
   }
 
-  /** Does the write where its user is a member and there is room for what it adds. FORBIDDEN, TOO_LARGE. */
-  async write<T>(who: QuotaHolder, adds: Addition, write: () => Promise<T>): Promise<T> {
-    const { workspaceId, userId } = who;
-    let end!: () => void;
-    const over = new Promise<void>((resolve) => (end = resolve));
-    const own: Writing = { adds, over };
-    const [inWorkspace, ofUser] = [this.enter(workspaceId, own), this.enter(userId, own)];
+  /** Runs the write if its user is a member and its addition fits the quotas. Throws FORBIDDEN or TOO_LARGE. */
+  async write<T>(holder: QuotaHolder, adds: Addition, write: () => Promise<T>): Promise<T> {
+    const { workspaceId, userId } = holder;
+    let resolveEnded!: () => void;
+    const ended = new Promise<void>((resolve) => (resolveEnded = resolve));
+    const writing: Writing = { adds, ended };
+    const [inWorkspace, ofUser] = [this.enter(workspaceId, writing), this.enter(userId, writing)];
     try {
-      await this.requireMember(who);
-      await this.requireRoom('user', userId, ofUser, adds);
-      await this.requireRoom('workspace', workspaceId, inWorkspace, adds);
-      who.signal?.throwIfAborted();
+      await this.requireMember(holder);
+      await this.requireQuota('user', userId, ofUser, adds);
+      await this.requireQuota('workspace', workspaceId, inWorkspace, adds);
+      holder.signal?.throwIfAborted();
       return await write();
     } finally {
-      this.leave(workspaceId, own);
-      this.leave(userId, own);
-      end();
+      this.leave(workspaceId, writing);
+      this.leave(userId, writing);
+      resolveEnded();
     }
   }
 
-  /** FORBIDDEN for whoever is no member, or is none any more. */
+  /** Throws FORBIDDEN unless the user is a member now. */
   async requireMember({ workspaceId, userId }: Membership): Promise<void> {
     await this.memberships.require({ workspaceId, userId });
   }
 
-  /** @param earlier what was being written already when this write came */
-  private async requireRoom(
+  /** @param earlier writes in progress when this write arrived */
+  private async requireQuota(
     scope: Scope,
     id: string,
     earlier: readonly Writing[],
@@ -77,29 +76,29 @@ export class Quotas {
   ): Promise<void> {
     if (KINDS.every((kind) => (adds[kind] ?? 0) <= 0)) return;
     for (;;) {
-      // Before the store is asked: what ends meanwhile may count twice, and is looked at again, but never not at all.
-      const inHand = earlier.filter((one) => this.writing.get(id)!.has(one));
+      // Taken before the store is read: a write that ends in between counts twice, but is never missed.
+      const pending = earlier.filter((one) => this.writing.get(id)!.has(one));
       const stored = await (scope === 'user' ? this.usage.ofUser(id) : this.usage.ofWorkspace(id));
-      const refusal = this.refusal(scope, inHand.map((one) => one.adds).reduce(sum, stored), adds);
+      const refusal = this.refusal(scope, pending.map((one) => one.adds).reduce(sum, stored), adds);
       if (refusal === null) return;
-      if (inHand.length === 0) throw refusal;
-      const alone = this.refusal(scope, stored, adds);
-      if (alone !== null) throw alone;
-      await Promise.all(inHand.map(({ over }) => over));
+      if (pending.length === 0) throw refusal;
+      const refusalAlone = this.refusal(scope, stored, adds);
+      if (refusalAlone !== null) throw refusalAlone;
+      await Promise.all(pending.map(({ ended }) => ended));
     }
   }
 
-  private refusal(scope: Scope, has: Usage, adds: Addition): DomainError | null {
+  private refusal(scope: Scope, usage: Usage, adds: Addition): DomainError | null {
     for (const kind of KINDS) {
       const added = adds[kind] ?? 0;
       const limit = this.limits[kind];
       const allowed = scope === 'user' ? limit.ofUser : limit.ofWorkspace;
-      if (added > 0 && has[kind] + added > allowed) return overLimit(limit, scope, has[kind]);
+      if (added > 0 && usage[kind] + added > allowed) return overLimit(limit, scope, usage[kind]);
     }
     return null;
   }
 
-  /** Notes what is about to be written; gives what came before it. */
+  /** Registers a write; returns the earlier ones. */
   private enter(id: string, writing: Writing): Writing[] {
     const all = this.writing.get(id) ?? new Set();
     const earlier = [...all];

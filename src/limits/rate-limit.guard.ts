@@ -3,15 +3,15 @@ import { Reflector } from '@nestjs/core';
 import type { AccessedRequest } from '../common/access.js';
 import { type AnonymousBucket, RateLimits } from './rate-limits.js';
 
-/** A POST that reads: its answer may be as large as a file's. */
+/** A POST that only reads: its response may be as large as a file. */
 const FILES_READ = /\/blobs\/read(?:$|\?)/;
 
 const BUCKET = 'patchbay:rate-bucket';
 
-/** The limit that a public route counts for, where it is not that of all others. */
+/** The rate limit of a public route, if not the default one. */
 export const CountedAs = (bucket: AnonymousBucket): MethodDecorator => SetMetadata(BUCKET, bucket);
 
-/** Counts requests. Runs after the access guard, which says who it is and counts what it refuses itself. */
+/** Counts requests. Runs after the access guard, which identifies the caller and counts its own refusals. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(

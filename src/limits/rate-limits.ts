@@ -6,31 +6,31 @@ import { ClientAddresses, networksOf } from '../common/http/client-address.js';
 import { RateWindows } from './rate-windows.js';
 
 const MINUTE_MS = 60_000;
-/** Reads cost less than writes. */
+/** Reads are cheaper than writes. */
 const READS_PER_WRITE = 10;
-/** What a user may do over all workspaces, by what they may in one. */
+/** A user's limit over all workspaces, as a multiple of that in one. */
 const ALL_WORKSPACES = 2;
-/** A minute from one address, without a token. */
+/** Requests per minute from one address without a token. */
 const BUCKETS = {
   /** Register, logout. */
   anonymous: 300,
-  /** Apart, since wrong ones have bounds of their own, and right ones come from the same address. */
+  /** Separate, since failed logins have limits of their own, and valid ones may come from the same address. */
   login: 1_500,
-  /** Apart, so that nobody at the same address keeps those out who are logged in. */
+  /** Separate, so that other traffic of an address does not keep out users who are logged in. */
   refresh: 600,
-  /** Whatever shows no token, routes that are not there included. */
+  /** All requests without a token, including those for unknown routes. */
   tokenless: 3_000,
-  /** Tokens that are good for nothing. */
+  /** Invalid tokens. */
   failed: 300,
 };
-/** A minute of one user. */
+/** Requests per minute of one user. */
 const FORBIDDEN = 300;
 const HANDSHAKES = 600;
 
-/** Which limit a route without a token counts for. */
+/** The rate limits of routes without a token. */
 export type AnonymousBucket = 'anonymous' | 'login' | 'refresh';
 
-/** How often a minute who may do what. Each method counts once, and throws RATE_LIMITED where that was once too often. */
+/** Request rate limits per minute. Each method counts once, and throws RATE_LIMITED beyond the limit. */
 @Injectable()
 export class RateLimits {
   constructor(
@@ -39,7 +39,7 @@ export class RateLimits {
     private readonly addresses: ClientAddresses,
   ) {}
 
-  /** A request of a user, in a workspace or in none. */
+  /** A request of a user, in a workspace or outside of any. */
   request(userId: string, workspaceId: string | undefined, isRead: boolean): void {
     const { rateLimit } = this.config;
     if (rateLimit === null) return;
@@ -48,27 +48,27 @@ export class RateLimits {
     this.count(`${kind}:${userId}`, limit * ALL_WORKSPACES);
   }
 
-  /** A request to a route that asks for no token. */
+  /** A request to a route that needs no token. */
   anonymous(request: IncomingMessage, bucket: AnonymousBucket): void {
     this.countAddress(request, bucket);
   }
 
-  /** A request that shows no token, wherever it goes. */
+  /** A request without a token, to any route. */
   tokenless(request: IncomingMessage): void {
     this.countAddress(request, 'tokenless');
   }
 
-  /** A token that is none. Those that are good pass before this, so that nobody at the same address is kept out. */
+  /** An invalid token. Valid ones are checked first, so that they work from any address. */
   failedToken(request: IncomingMessage): void {
     this.countAddress(request, 'failed');
   }
 
-  /** What a user asked for that is not theirs. */
+  /** A request of a user that was refused with FORBIDDEN. */
   forbidden(userId: string): void {
     this.count(`forbidden:${userId}`, FORBIDDEN);
   }
 
-  /** A relay client that connects. */
+  /** A handshake of a relay client. */
   handshake(userId: string): void {
     this.count(`handshakes:${userId}`, HANDSHAKES);
   }
@@ -85,7 +85,7 @@ export class RateLimits {
   }
 }
 
-/** The refusal that says when to try again. */
+/** The refusal that says when to retry. */
 export function tooManyRequests(retryAfterSeconds: number): DomainError {
   return new DomainError('RATE_LIMITED', `Too many requests; try again in ${retryAfterSeconds} s`, {
     retryAfterSeconds,

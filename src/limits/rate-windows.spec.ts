@@ -1,7 +1,7 @@
 import { RateWindows } from './rate-windows.js';
 
 describe('a rate window', () => {
-  it('is over at its time, also for who never stops trying', () => {
+  it('ends at its time, even for a key that never stops trying', () => {
     let now = 0;
     const windows = new RateWindows({ elapsed: () => now });
     const outcomes: (number | null)[] = [];
@@ -9,7 +9,7 @@ describe('a rate window', () => {
     expect(outcomes).toEqual([null, null, 1, 1, null, null, 1, 1]);
   });
 
-  it('makes room for a new key at 200,000, by the one that was not heard of the longest', () => {
+  it('drops the least recently hit key for a new one beyond 200,000', () => {
     const windows = new RateWindows({ elapsed: () => 0 });
     for (const key of ['kept', 'forgotten', 'kept']) windows.hit(key, 1_000, 1);
     for (let at = 0; at < 199_999; at += 1) windows.hit(`other ${at}`, 1_000, 1);

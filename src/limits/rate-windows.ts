@@ -4,21 +4,21 @@ import { Stopwatch } from '../common/clock.js';
 
 interface Window {
   hits: number;
-  /** By the stopwatch. */
+  /** On the stopwatch. */
   endsAt: number;
 }
 
-/** Keys that are counted at once; beyond it those that were not heard of the longest begin anew. */
+/** Maximum number of keys; beyond it the least recently hit keys are dropped. */
 const MAX_WINDOWS = 200_000;
 
-/** Counts hits in fixed windows of this process, one small record a key. */
+/** Counts hits in fixed windows of this process, one small record per key. */
 @Injectable()
 export class RateWindows {
   private readonly windows = new LRUCache<string, Window>({ max: MAX_WINDOWS });
 
   constructor(private readonly stopwatch: Stopwatch) {}
 
-  /** Counts one hit; null, or where it was one too many the seconds until the window ends. */
+  /** Counts one hit; returns null, or beyond the limit the seconds until the window ends. */
   hit(key: string, windowMs: number, limit: number): number | null {
     let window = this.open(key);
     if (window === undefined) {
@@ -29,18 +29,17 @@ export class RateWindows {
     return window.hits > limit ? this.secondsLeft(key) : null;
   }
 
-  /** How often the key was hit in its window. */
+  /** Hits of the key in its current window. */
   hits(key: string): number {
     return this.open(key)?.hits ?? 0;
   }
 
-  /** Whole seconds until the window of the key has ended, 0 where it has none. */
+  /** Whole seconds until the window of the key ends, 0 if it has none. */
   secondsLeft(key: string): number {
     const window = this.open(key);
     return window === undefined ? 0 : Math.ceil((window.endsAt - this.stopwatch.elapsed()) / 1000);
   }
 
-  /** Forgets the hits of a key. */
   clear(key: string): void {
     this.windows.delete(key);
   }

@@ -8,7 +8,7 @@ import { gateRequests, RequestGate, Senders } from './request-gate.js';
 const LANES = 64;
 const NEW = 40;
 
-/** One GET; resolves with the answer's text. */
+/** Sends one GET; resolves with the text of the response. */
 async function ask(port: number, agent: Agent, token: string): Promise<string> {
   const sent = get({ port, agent, headers: { authorization: token } });
   const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream];
@@ -17,7 +17,7 @@ async function ask(port: number, agent: Agent, token: string): Promise<string> {
   return text;
 }
 
-/** Any token is a user's whose name it is, but those that are made up. */
+/** Any token is valid and names its user, except made-up ones. */
 function senders(proxies: string[] = []): Senders {
   const known = new Senders(new ClientAddresses(proxies));
   known.userOf = ({ authorization }) =>
@@ -30,15 +30,15 @@ function busyFor(ms: number): void {
   while (performance.now() < end);
 }
 
-/** One that has begun a request at once in this turn of the event loop already. */
+/** A gate that has already begun a request directly in this turn of the event loop. */
 function busyGate(now?: () => number): RequestGate {
   const gate = new RequestGate(now);
   gate.enter('first', () => undefined);
   return gate;
 }
 
-describe('the gate before all requests', () => {
-  it('begins a request at once where none is before it, and one in a turn of the event loop', async () => {
+describe('RequestGate', () => {
+  it('begins a request directly if none waits, but only one per turn of the event loop', async () => {
     let turn = 0;
     const gate = new RequestGate(undefined, () => turn);
     const begun: string[] = [];
@@ -52,13 +52,13 @@ describe('the gate before all requests', () => {
     enter('3');
     expect(begun).toEqual(['1', '2', '3']);
     turn += 1;
-    // A connection that has just come in goes first.
+    // A new connection goes first.
     gate.connected();
     enter('4');
     expect(begun).toHaveLength(3);
   });
 
-  it('takes in connections that wait, however much is under way on others', async () => {
+  it('lets new connections in, however busy other connections are', async () => {
     const fastify = Fastify();
     let answered = 0;
     gateRequests(fastify, senders());
@@ -70,23 +70,23 @@ describe('the gate before all requests', () => {
     await fastify.listen({ port: 0, host: '127.0.0.1' });
     const { port } = fastify.server.address() as AddressInfo;
     const agent = new Agent({ keepAlive: true });
-    let going = true;
+    let isRunning = true;
     const lanes = Array.from({ length: LANES }, async () => {
-      while (going) await ask(port, agent, 'much');
+      while (isRunning) await ask(port, agent, 'much');
     });
     while (answered < LANES * 4) await new Promise((resolve) => setTimeout(resolve, 10));
     const before = answered;
     const others = Array.from({ length: NEW }, () => ask(port, new Agent(), 'little'));
     expect(await Promise.all(others)).toEqual(others.map(() => 'ok'));
-    // One connection in each round of all lanes would have been some 40 × 64.
+    // One connection per round of all lanes would have been about 40 × 64.
     expect(answered - before).toBeLessThan((NEW * LANES) / 4);
-    going = false;
+    isRunning = false;
     await Promise.all(lanes);
     agent.destroy();
     await fastify.close();
   });
 
-  it('lets senders take turns', async () => {
+  it('serves senders in turn', async () => {
     const gate = busyGate();
     const begun: string[] = [];
     for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) gate.enter(name[0]!, () => begun.push(name));
@@ -94,7 +94,7 @@ describe('the gate before all requests', () => {
     expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);
   });
 
-  it('begins fewer requests at once where a turn of the event loop takes long, and all of them in the end', async () => {
+  it('begins fewer requests at once if a turn of the event loop is slow, and all of them in the end', async () => {
     let now = 0;
     const gate = busyGate(() => now);
     const turns: number[] = [];
@@ -108,7 +108,7 @@ describe('the gate before all requests', () => {
     expect(turns.slice(0, 5)).toEqual([64, 32, 16, 8, 8]);
   });
 
-  it('begins no fewer at once because connections go first, however many are opened and closed', async () => {
+  it('does not begin fewer requests because new connections go first, however many open and close', async () => {
     let now = 0;
     const gate = busyGate(() => now);
     const turns: number[] = [];
@@ -123,17 +123,17 @@ describe('the gate before all requests', () => {
     expect(turns).toEqual([64, 64, 64, 64]);
   });
 
-  it('has one line for each user, and for all of an address who prove to be none', () => {
+  it('has one lane per user, and one for all unauthenticated requests of an address', () => {
     const of = (address: string, headers: object): string =>
       senders(['10.0.0.1']).of({ socket: { remoteAddress: address }, headers } as IncomingMessage);
-    const strangers = [
+    const unauthenticated = [
       of('192.0.2.7', {}),
       of('192.0.2.7', { authorization: 'made up 1' }),
       of('192.0.2.7', { authorization: 'made up 2', cookie: 'a=1' }),
       of('10.0.0.1', { 'x-forwarded-for': '192.0.2.7' }),
     ];
-    expect(new Set(strangers).size).toBe(1);
-    expect(of('192.0.2.8', {})).not.toBe(strangers[0]);
+    expect(new Set(unauthenticated).size).toBe(1);
+    expect(of('192.0.2.8', {})).not.toBe(unauthenticated[0]);
     expect(of('2001:db8:1:2::1', {})).toBe(of('2001:db8:1:3::1', {}));
     expect(of('192.0.2.7', { authorization: 'user' })).toBe(of('192.0.2.8', { authorization: 'user' }));
   });

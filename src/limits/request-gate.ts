@@ -1,48 +1,47 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { type ClientAddresses, widestOf } from '../common/http/client-address.js';
+import { type ClientAddresses, widestNetworkOf } from '../common/http/client-address.js';
 import { loopTurn } from '../common/loop-turn.js';
 import { asOwner } from '../common/work-owner.js';
 import { RoundRobin } from './round-robin.js';
 
-/** How long one turn of the event loop may take before fewer requests are begun in the next, in ms. */
+/** Above this duration of an event-loop turn, ms, the next turn begins fewer requests. */
 const LOOP_MS = 50;
 /** Fewest and most requests that are begun in one turn of the event loop. */
-const FEWEST = 8;
-const MOST = 64;
-/** Longest that requests wait for connections to be taken in first, in ms. */
+const MIN_PER_TURN = 8;
+const MAX_PER_TURN = 64;
+/** Longest time that requests wait for new connections, ms. */
 const HOLD_MS = 25;
 
 /**
- * Lets requests begin a few at a time, whoever sent them in turn. Node takes in one new connection in each turn of the
- * event loop, however many wait: where each turn began all requests that came, a turn took as long as they all did, and
- * a new connection waited for as many turns as there were others before it.
+ * Begins a few requests at a time, with senders in turn. Node accepts one connection per turn of the event loop. If
+ * each turn began every pending request, a new connection would wait for as many slow turns as connections before it.
  */
 export class RequestGate {
   private readonly waiting = new RoundRobin<() => void>();
   private scheduled = false;
   private hasConnected = false;
   private heldSince: number | null = null;
-  /** When requests were begun last, while others waited behind them. */
+  /** When requests were last begun while others waited behind them. */
   private lastTurnAt = Infinity;
-  private share = MOST;
-  /** The turn of the event loop in which a request was begun at once. */
+  private perTurn = MAX_PER_TURN;
+  /** The event-loop turn in which a request was last begun directly. */
   private turnBegunIn = -1;
 
   constructor(
     private readonly now: () => number = () => performance.now(),
-    private readonly turnOfLoop: () => number = loopTurn,
+    private readonly currentTurn: () => number = loopTurn,
   ) {}
 
-  /** A connection was taken in: more may be waiting behind it. */
+  /** A connection was accepted: more may be pending behind it. */
   connected(): void {
     this.hasConnected = true;
     this.schedule();
   }
 
-  /** Calls `begin` when it is the turn of this sender: at once where nobody is before them in this turn of the event loop. */
+  /** Calls `begin` when it is this sender's turn: at once if nothing is queued or begun in this event-loop turn. */
   enter(sender: string, begin: () => void): void {
-    const turn = this.turnOfLoop();
+    const turn = this.currentTurn();
     if (!this.scheduled && turn !== this.turnBegunIn) {
       this.turnBegunIn = turn;
       return begin();
@@ -61,18 +60,20 @@ export class RequestGate {
     this.scheduled = false;
     const now = this.now();
     if (this.isHeld(now)) {
-      // What was waited for is not how long a turn took.
+      // Time spent waiting does not count as the duration of a turn.
       if (this.lastTurnAt !== Infinity) this.lastTurnAt = now;
       return this.schedule();
     }
-    this.share =
-      now - this.lastTurnAt > LOOP_MS ? Math.max(FEWEST, this.share >> 1) : Math.min(MOST, this.share + 1);
-    for (let begun = 0; begun < this.share; begun += 1) this.waiting.shift()?.();
+    this.perTurn =
+      now - this.lastTurnAt > LOOP_MS
+        ? Math.max(MIN_PER_TURN, this.perTurn >> 1)
+        : Math.min(MAX_PER_TURN, this.perTurn + 1);
+    for (let begun = 0; begun < this.perTurn; begun += 1) this.waiting.shift()?.();
     this.lastTurnAt = this.waiting.size > 0 ? now : Infinity;
     if (this.waiting.size > 0) this.schedule();
   }
 
-  /** While connections come in they go first, but not for long. */
+  /** New connections go first, but only for a short time. */
   private isHeld(now: number): boolean {
     const held = this.hasConnected && this.waiting.size > 0;
     this.hasConnected = false;
@@ -83,19 +84,19 @@ export class RequestGate {
   }
 }
 
-/** Who has sent a request, as a key: a user, whatever tokens they use; whoever proves to be none, an address or its /48. */
+/** The sender of a request as a key: a user, or an address or its /48 for requests without a valid token. */
 export class Senders {
-  /** Gives the user whose token a request carries, null where it carries none that is good. */
+  /** Returns the user of a request's token, null without a valid one. */
   userOf: (headers: IncomingHttpHeaders) => string | null = () => null;
 
   constructor(private readonly addresses: ClientAddresses) {}
 
   of(request: IncomingMessage): string {
-    return this.userOf(request.headers) ?? `address ${widestOf(this.addresses.of(request))}`;
+    return this.userOf(request.headers) ?? `address ${widestNetworkOf(this.addresses.of(request))}`;
   }
 }
 
-/** Puts a gate before all requests of a server but those that ask for its health. */
+/** Puts a gate before all requests of a server except health probes. */
 export function gateRequests(fastify: FastifyInstance, senders: Senders): void {
   const gate = new RequestGate();
   fastify.server.on('connection', () => gate.connected());
@@ -103,7 +104,7 @@ export function gateRequests(fastify: FastifyInstance, senders: Senders): void {
     if (request.url.startsWith('/health/')) return done();
     const sender = senders.of(request.raw);
     gate.enter(sender, () => {
-      // Nobody waits for the answer any more.
+      // The client has already disconnected.
       if (!request.raw.socket.destroyed) asOwner(sender, done);
     });
   });

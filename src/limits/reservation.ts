@@ -1,4 +1,4 @@
-/** Something that is held of a limit until it is released; to release it again does nothing. */
+/** Something that counts toward a limit until it is released; releasing is idempotent. */
 export interface Reservation {
   release(): void;
 }

@@ -1,10 +1,10 @@
-/** Items in a queue for each key. Keys take turns, so that one with many items does not hold up another. */
+/** One queue per key. Keys take turns, so that one with many items does not delay another. */
 export class RoundRobin<Item, Key = string> {
-  /** In the order in which their turn comes. */
+  /** In the order of their next turn. */
   private readonly queues = new Map<Key, Item[]>();
   private count = 0;
 
-  /** How many items wait in all queues. */
+  /** Number of items in all queues. */
   get size(): number {
     return this.count;
   }
@@ -20,13 +20,13 @@ export class RoundRobin<Item, Key = string> {
     this.count += 1;
   }
 
-  /** The first key whose turn has come and that may go on; undefined where there is none. */
-  next(mayGoOn: (key: Key) => boolean = () => true): Key | undefined {
-    for (const key of this.queues.keys()) if (mayGoOn(key)) return key;
+  /** The first key in order that may run; undefined if there is none. */
+  next(mayRun: (key: Key) => boolean = () => true): Key | undefined {
+    for (const key of this.queues.keys()) if (mayRun(key)) return key;
     return undefined;
   }
 
-  /** The next item of a key, which is behind all others from now on. */
+  /** Removes the next item of a key, which moves behind all others. */
   shift(key: Key | undefined = this.next()): Item | undefined {
     const queue = this.queues.get(key!);
     if (queue === undefined) return undefined;
@@ -37,15 +37,15 @@ export class RoundRobin<Item, Key = string> {
     return item;
   }
 
-  /** Takes the last item out of the longest queue, where that has more than `most`. */
-  popLongest(most: number): Item | undefined {
+  /** Removes the last item of the longest queue, if that has more than `limit`. */
+  popLongest(limit: number): Item | undefined {
     let longest: Item[] | undefined;
-    for (const queue of this.queues.values()) if (queue.length > (longest?.length ?? most)) longest = queue;
+    for (const queue of this.queues.values()) if (queue.length > (longest?.length ?? limit)) longest = queue;
     if (longest !== undefined) this.count -= 1;
     return longest?.pop();
   }
 
-  /** Takes out all items of a key. */
+  /** Removes all items of a key. */
   clear(key: Key): Item[] {
     const items = this.queues.get(key) ?? [];
     this.queues.delete(key);

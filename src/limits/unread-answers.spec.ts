@@ -6,7 +6,7 @@ import { UnreadAnswers } from './unread-answers.js';
 
 const MIB = 1024 * 1024;
 
-/** An answer that nobody reads until a test says so. */
+/** A response that is unread until the test ends it. */
 class Answer extends EventEmitter {
   destroyed = false;
   readonly closed = false;
@@ -20,7 +20,7 @@ class Answer extends EventEmitter {
 
 const requestOf = (user: string) => ({ access: { user: { id: user } } }) as unknown as FastifyRequest;
 
-describe('answers that wait for their readers', () => {
+describe('UnreadAnswers', () => {
   const answers = new UnreadAnswers(Config.with({ maxUnreadBytes: 16 * MIB, answerMs: 1_000 }));
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
@@ -31,7 +31,7 @@ describe('answers that wait for their readers', () => {
     return raw;
   }
 
-  it('have some time, and a second more for each 64 KiB [REQ-22]', () => {
+  it('closes a connection after a fixed time plus one second per 64 KiB of the response [REQ-22]', () => {
     const [small, large] = [send('ada', 'x'), send('ada', Buffer.alloc(MIB))];
     jest.advanceTimersByTime(1_001);
     expect([small.destroyed, large.destroyed]).toEqual([true, false]);
@@ -39,7 +39,7 @@ describe('answers that wait for their readers', () => {
     expect(large.destroyed).toBe(true);
   });
 
-  it('of one user are a part of what others leave, and one that stands alone is always sent [REQ-22]', () => {
+  it('limits one user to a part of the unused budget, and always admits a single response [REQ-22]', () => {
     const first = send('ada', Buffer.alloc(6 * MIB));
     expect(() => send('ada', Buffer.alloc(MIB))).toThrow('were not read yet');
     const other = send('ben', Buffer.alloc(MIB));
@@ -50,12 +50,12 @@ describe('answers that wait for their readers', () => {
     other.destroy();
   });
 
-  it('count from before they are put together, however many are asked for at once [REQ-22]', () => {
+  it('counts responses before they are prepared, however many are requested at once [REQ-22]', () => {
     const first = new Answer();
     const reply = { raw: first } as unknown as FastifyReply;
     answers.expect(requestOf('ada'), reply, 1.5 * MIB);
     expect(() => send('ada', Buffer.alloc(MIB))).toThrow('were not read yet');
-    // It turns out to be smaller, and leaves room for another.
+    // The actual size is smaller, and leaves room for another.
     answers.send(requestOf('ada'), reply, Buffer.alloc(MIB / 2));
     const second = send('ada', Buffer.alloc(MIB));
     expect(answers.held).toBe(1.5 * MIB);
@@ -64,7 +64,7 @@ describe('answers that wait for their readers', () => {
     expect(answers.held).toBe(0);
   });
 
-  it('leave room for another’s largest file while ten users read none of theirs [REQ-22]', () => {
+  it('has room for another user’s largest file while ten users read none of theirs [REQ-22]', () => {
     const all = new UnreadAnswers(Config.with({}));
     const file = Buffer.alloc(8 * MIB);
     const held: Answer[] = [];

@@ -8,21 +8,21 @@ import { longTimeout } from '../common/timers.js';
 import { ClientAddresses } from '../common/http/client-address.js';
 import { onResponseClosed } from '../common/http/response-closed.js';
 
-/** Whoever reads slower than this is not reading. */
-const BYTES_A_SECOND = 64 * 1024;
-/** What the system takes at once costs us nothing to speak of, and is not counted. */
+/** Minimum rate of a reader, bytes/s. */
+const BYTES_PER_SECOND = 64 * 1024;
+/** What the kernel buffers at once is not counted. */
 const UNCOUNTED_BYTES = 1024;
-/** Such an answer is sent however much others leave unread. */
+/** Responses up to this size are sent however much other owners leave unread. */
 const SMALL_BYTES = 64 * 1024;
-/** An answer whose size is not known yet counts as this part of all, where a file may be larger. */
+/** A response of unknown size that may be a file counts as this part of the budget, at least. */
 const PART_OF_FILE = 16;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Bounds answers that wait for their readers: how long each may, and how many bytes there are of them. */
+/** Bounds responses that wait for their readers: how long each may, and how many bytes in total. */
 export class UnreadAnswers {
   private readonly addresses: ClientAddresses;
   private readonly budget: Budget;
-  /** What answers hold that are being put together, or wait to be read. */
+  /** Reservations of responses that are being prepared or wait to be read. */
   private readonly reservations = new WeakMap<ServerResponse, ByteReservation>();
 
   constructor(private readonly config: Config) {
@@ -30,58 +30,57 @@ export class UnreadAnswers {
     this.budget = new Budget({ bytes: config.maxUnreadBytes, smallBytes: SMALL_BYTES });
   }
 
-  /** Bytes that wait to be read, of everybody. */
+  /** Bytes that wait to be read, of all owners. */
   get held(): number {
     return this.budget.held;
   }
 
-  /** Throws where so much waits for the caller to read it that a file more would be too much: before it is put together. */
+  /** Throws if the caller's unread responses leave no room for another file, before one is prepared. */
   check(request: FastifyRequest): void {
     const owner = this.ownerOf(request);
-    if (this.budget.heldBy(owner) > 0) this.require(owner, this.budget.excess(owner, this.unknownBytes));
+    if (this.budget.heldBy(owner) > 0) this.refuseExcess(owner, this.budget.excess(owner, this.unknownBytes));
   }
 
   /**
-   * Counts an answer from before its bytes are read: of hundreds that are asked for at once only those are put together
-   * that may wait for their reader. Throws where too much waits already.
-   *
-   * @param bytes that it will have, where that is known
+   * Reserves a response before its bytes are read: of hundreds of concurrent requests, only those that fit the budget
+   * prepare theirs. Throws RATE_LIMITED if too much is unread.
+   * @param bytes the size, if known
    */
   expect(request: FastifyRequest, { raw }: FastifyReply, bytes = this.unknownBytes): void {
     this.reserve(this.ownerOf(request), raw, bytes);
   }
 
-  /** Counts an answer that is about to be sent until it was read. Throws where too much of that is waiting already. */
+  /** Counts a response from now until it is read. Throws if too much is unread already. */
   send(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
     const { raw } = reply;
     this.reserve(this.ownerOf(request), raw, bytes > UNCOUNTED_BYTES ? bytes : 0);
-    // The connection, since an answer in line has none yet, and while much is in line Node hears of no end.
+    // Ends the connection: a pipelined response has no socket yet, and Node reports no end before its turn.
     const tooSlow = longTimeout(
       () => raw.req.socket.destroy(),
-      this.config.answerMs + (bytes / BYTES_A_SECOND) * 1000,
+      this.config.answerMs + (bytes / BYTES_PER_SECOND) * 1000,
     );
     onResponseClosed(raw, () => clearTimeout(tooSlow));
   }
 
-  /** Of an answer whose size is not known yet. */
+  /** The size that a response of unknown size counts as. */
   private get unknownBytes(): number {
     return Math.min(this.config.maxFileBytes, this.config.maxUnreadBytes / PART_OF_FILE);
   }
 
-  /** The response holds so many bytes until it is over, in place of what it held before. */
+  /** Holds so many bytes until the response is closed, instead of what it held before. */
   private reserve(owner: string, response: ServerResponse, bytes: number): void {
-    const held = this.reservations.get(response) ?? this.budget.open(owner);
-    this.require(owner, held.resize(bytes));
-    this.reservations.set(response, held);
-    onResponseClosed(response, () => held.release());
+    const reservation = this.reservations.get(response) ?? this.budget.open(owner);
+    this.refuseExcess(owner, reservation.resize(bytes));
+    this.reservations.set(response, reservation);
+    onResponseClosed(response, () => reservation.release());
   }
 
   private ownerOf(request: FastifyRequest): string {
     return this.addresses.ownerOf(request.raw, (request as AccessedRequest).access?.user?.id);
   }
 
-  private require(owner: string, excess: Excess | null): void {
+  private refuseExcess(owner: string, excess: Excess | null): void {
     if (excess === null) return;
     const extras = { retryAfterSeconds: RETRY_AFTER_SECONDS };
     if (excess === 'all' || this.budget.heldBy(owner) === 0)

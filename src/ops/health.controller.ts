@@ -7,8 +7,8 @@ import { Route } from '../common/route.js';
 import { StorageHealth } from '../storage/ports/storage-health.js';
 
 const CHECK_MS = 2000;
-/** However many ask, the storage is written to so seldom, ms. */
-const AT_MOST_EVERY_MS = 1000;
+/** Minimum interval between test writes to the storage, ms, however many probes arrive. */
+const MIN_INTERVAL_MS = 1000;
 
 type Check = 'ok' | 'failed' | 'stopping';
 
@@ -38,9 +38,7 @@ export class HealthController {
     return { status: 'live' };
   }
 
-  /**
-   * 200 if requests can be served. 503 if the server is stopping, or the storage cannot be read or written.
-   */
+  /** 200 if requests can be served. 503 if the server is stopping, or the storage cannot be read or written. */
   @Get('ready')
   @Route<{ 200: Readiness; 503: Readiness }>({ id: 'ready' })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<Readiness> {
@@ -52,15 +50,15 @@ export class HealthController {
   }
 
   private checkStorage(): Promise<Check> {
-    if (performance.now() - this.checkedAt >= AT_MOST_EVERY_MS) {
+    if (performance.now() - this.checkedAt >= MIN_INTERVAL_MS) {
       this.checkedAt = performance.now();
-      this.checking = this.lookAtStorage().then((fault) => this.note(fault));
+      this.checking = this.probeStorage().then((fault) => this.record(fault));
     }
     return this.checking;
   }
 
-  /** What is wrong with the storage; null where nothing is. */
-  private async lookAtStorage(): Promise<string | null> {
+  /** The fault of the storage; null if it works. */
+  private async probeStorage(): Promise<string | null> {
     let timer: NodeJS.Timeout | undefined;
     const tooSlow = new Promise<string>((resolve) => {
       timer = setTimeout(() => resolve(`no answer within ${CHECK_MS} ms`), CHECK_MS);
@@ -72,8 +70,8 @@ export class HealthController {
     return Promise.race([answer, tooSlow]).finally(() => clearTimeout(timer));
   }
 
-  /** Why is for the log alone, once for as long as it lasts: anybody may ask. */
-  private note(fault: string | null): Check {
+  /** The reason is logged once per outage, and not sent: anybody may call this route. */
+  private record(fault: string | null): Check {
     if (fault !== null && !this.failing) this.logger.error({ reason: fault }, 'The storage is not ready');
     if (fault === null && this.failing) this.logger.log('The storage is ready again');
     this.failing = fault !== null;

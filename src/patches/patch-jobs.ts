@@ -9,7 +9,7 @@ import {
   unifiedDiff,
 } from '@patchbay/protocol/line-patch';
 import { DomainError } from '../common/domain-error.js';
-import { defineJob, weighed } from '../jobs/job.js';
+import { defineJob, weightedLoad } from '../jobs/job.js';
 import type { Load } from '../jobs/work-pool.js';
 
 /** A file of a batch, and its index in it. */
@@ -85,7 +85,7 @@ export function loadOf(bytes: Uint8Array | null, patches: readonly FilePatch[]):
   const size = bytes?.length ?? 0;
   const chars = patches.reduce((sum, patch) => sum + sizeOf(patch), 0);
   const passes = patches.reduce((sum, { changes }) => sum + Math.ceil(changes.length / CHANGES_PER_PASS), 0);
-  return weighed(size + chars, size * passes + chars);
+  return weightedLoad(size + chars, size * passes + chars);
 }
 
 function sizeOf({ changes }: FilePatch): number {

@@ -74,7 +74,7 @@ export class ConnectionBounds {
     this.removeGate(connection);
     const known = this.connectionLoads.get(connection);
     if (known !== undefined) return known;
-    this.http.httpAdapter.getInstance<FastifyInstance>().connections.keep(connection.request.socket);
+    this.http.httpAdapter.getInstance<FastifyInstance>().connections.pin(connection.request.socket);
     const load = this.loadOf(userId);
     const onCut = (why: string): void => this.logger.warn({ userId }, `A relay connection was ended: ${why}`);
     const connectionLoad = new ConnectionLoad(connection, load, this.config.answerMs, onCut);

@@ -1,5 +1,5 @@
 import type { Backups } from './ports/backups.js';
 import { SqliteBackups } from './sqlite/backups.js';
 
-/** Of the backend that storage.module.ts chooses, for a command that needs nothing else of the server. */
+/** The backups of the embedded backend, for commands that need no other part of the server. */
 export const backups: Backups = new SqliteBackups();

@@ -1,50 +1,50 @@
 import type { AuditEvent, Json } from '@patchbay/protocol';
 
-/** What is asked for: a path itself, or all that is below a folder ("" is the root). */
-export interface WantedPath {
+/** A query path: the path itself, or everything below a folder ("" is the root). */
+export interface PathQuery {
   path?: string;
   below?: string;
-  /** docPaths of folders in which the path may lie: a file that is named without its folder. */
+  /** docPaths of folders that the path may be relative to: a file may be named without its folder. */
   folders?: readonly string[];
 }
 
-/** The path as it was given, and as it is in each of the folders. */
-export function placesOf({ path, below, folders = [] }: WantedPath): WantedPath[] {
-  const inFolder = (folder: string): WantedPath =>
+/** The path as it was given, and relative to each of the folders. */
+export function candidatesOf({ path, below, folders = [] }: PathQuery): PathQuery[] {
+  const inFolder = (folder: string): PathQuery =>
     path === undefined ? { below: `${folder}/${below}` } : { path: `${folder}/${path}` };
   return [path === undefined ? { below: below! } : { path }, ...folders.map(inFolder)];
 }
 
-/** Fields of an event that hold one path. */
+/** Event fields that hold one path. */
 const FIELDS = ['path', 'fromPath', 'proposedPath', 'docPath'] as const;
 
-/** Whether one of the paths that an event names is the one that is wanted, or below it. */
-export function namesPath({ fields }: Pick<AuditEvent, 'fields'>, wanted: WantedPath): boolean {
-  return pathsOf(fields).some((path) => isWanted(path, wanted));
+/** Whether an event names the wanted path, or one below it. */
+export function namesPath({ fields }: Pick<AuditEvent, 'fields'>, query: PathQuery): boolean {
+  return pathsOf(fields).some((path) => matchesPath(path, query));
 }
 
-/** Whether an event may name the path: it does, or it is about more files than it names. */
-export function mayNamePath(event: Pick<AuditEvent, 'fields'>, wanted: WantedPath): boolean {
-  return typeof event.fields.morePaths === 'number' || namesPath(event, wanted);
+/** Whether an event may concern the path: it names it, or it concerns more files than it names. */
+export function mayNamePath(event: Pick<AuditEvent, 'fields'>, query: PathQuery): boolean {
+  return typeof event.fields.morePaths === 'number' || namesPath(event, query);
 }
 
 /** Whether a path is the wanted one, or below it. */
-export function isWanted(path: string, wanted: WantedPath): boolean {
-  return placesOf(wanted).some(({ path: itself, below }) => {
+export function matchesPath(path: string, query: PathQuery): boolean {
+  return candidatesOf(query).some(({ path: itself, below }) => {
     if (itself !== undefined) return path === itself;
     return below === '' ? path !== '/' : path.startsWith(`${below}/`);
   });
 }
 
-/** What the JSON of an event's fields holds, among them a path that is not in a place of its own. */
-export function needlesOf(wanted: WantedPath): string[] {
-  const named = placesOf(wanted).map(({ path, below }) =>
+/** Strings of which the JSON of matching events contains at least one, for paths without a column of their own. */
+export function searchTextsOf(query: PathQuery): string[] {
+  const texts = candidatesOf(query).map(({ path, below }) =>
     path !== undefined ? JSON.stringify(path) : below === '' ? '"paths":[' : openQuote(`${below}/`),
   );
-  return [...named, '"morePaths":'];
+  return [...texts, '"morePaths":'];
 }
 
-/** The paths from the first to before the last of these are those below the folder. */
+/** The range of all paths below the folder: from `first` up to, but not including, `end`. */
 export function rangeBelow(below: string): { first: string; end: string } {
   return { first: `${below}/`, end: `${below}0` };
 }

@@ -2,16 +2,16 @@ import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync } from 
 import { readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** What a file is called until it is whole. It lies beside it, and has the id of its process in its name. */
+/** The name of a file until it is complete: beside the target, with the process id in it. */
 export function partialOf(target: string): string {
   const prefix = `${basename(target)}.partial-`;
   removeLeftOvers(dirname(target), prefix);
   return join(dirname(target), `${prefix}${process.pid}`);
 }
 
-/** Removes what killed processes have left: names that go on with the id of a process that is gone. */
+/** Removes partial files of dead processes, by the process id in their names. */
 export function removeLeftOvers(folder: string, prefix: string): void {
-  for (const name of readdirSync(folder).filter((one) => one.startsWith(prefix)))
+  for (const name of readdirSync(folder).filter((entry) => entry.startsWith(prefix)))
     if (!isAlive(Number.parseInt(name.slice(prefix.length), 10)))
       rmSync(join(folder, name), { recursive: true, force: true });
 }
@@ -25,20 +25,20 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Gives a file its name, unless another came by that meanwhile. */
-export function place(partial: string, target: string): void {
+/** Renames a complete file to its target, unless the target exists by now. */
+export function publish(partial: string, target: string): void {
   try {
     linkSync(partial, target);
     rmSync(partial);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST' || existsSync(target))
       throw new Error(`${target} exists already`, { cause: error });
-    // A file system without hard links.
+    // The file system has no hard links.
     renameSync(partial, target);
   }
 }
 
-/** The folder of a new file, made for its owner alone where it is missing. */
+/** The folder of a new file, created with access for its owner only if it is missing. */
 export function realFolder(target: string): string {
   const folder = dirname(target);
   try {
@@ -49,7 +49,7 @@ export function realFolder(target: string): string {
   }
 }
 
-/** Gets a file or a folder's names to the disk. */
+/** Flushes a file, or the names in a folder, to the disk. */
 export function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

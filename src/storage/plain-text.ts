@@ -1,15 +1,15 @@
-/** Whether every backend gives the text back as it was: some cut it at a NUL, all turn a lone surrogate into U+FFFD. */
+/** Whether every backend returns the text unchanged: some cut it at a NUL, all replace a lone surrogate. */
 export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** A text that a language model chose, in a form that can be stored and compared whatever it holds. */
+/** Encodes any text of a language model so that it can be stored and compared. */
 export function toText(text: string): string {
-  // A quote at the start marks the JSON form, so a text that starts with one takes it too.
+  // A leading quote marks the JSON form, so texts that start with one use it too.
   return text.startsWith('"') || !isPlainText(text) ? JSON.stringify(text) : text;
 }
 
-/** What `toText` was given. */
+/** Decodes the result of `toText`. */
 export function fromText(stored: string): string {
   return stored.startsWith('"') ? (JSON.parse(stored) as string) : stored;
 }

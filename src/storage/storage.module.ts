@@ -2,7 +2,7 @@ import type { DynamicModule } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import { SqliteStorageModule } from './sqlite/sqlite.module.js';
 
-/** The storage ports, for all modules, on the backend that the configuration chooses. */
+/** Provides the storage ports to all modules, on the configured backend. */
 export class StorageModule {
   static async with({ dataDir, mongodbUri }: Config): Promise<DynamicModule> {
     return { ...(await backendOf(dataDir, mongodbUri)), global: true };
@@ -11,7 +11,7 @@ export class StorageModule {
 
 async function backendOf(dataDir: string, mongodbUri: string | null): Promise<DynamicModule> {
   if (mongodbUri === null) return SqliteStorageModule.on(dataDir);
-  // Its driver is loaded by whoever needs it.
+  // The driver is loaded only if needed.
   const { MongoStorageModule } = await import('./mongo/mongo.module.js');
   return MongoStorageModule.on(mongodbUri);
 }

@@ -3,11 +3,11 @@ import { isoTime } from '../common/clock.js';
 import { fromText, toText } from './plain-text.js';
 import type { AuditDraft, TrailRecord } from './ports/audit.store.js';
 
-/** The event as it stands in the trail of its workspace, under that sequence number. */
+/** The event as stored in its workspace's trail, with that sequence number. */
 export function toTrailRecord(seq: number, event: AuditDraft): Omit<TrailRecord, 'workspaceId'> {
   const { eventId, name, at, sessionId, conversationId, turnId, toolCallId, callId, attempt } = event;
   const { toolName, success, errorCode, path, ...rest } = event.fields;
-  // A value of another type than its place stays among the rest, null included: it must come back as it was.
+  // A value of an unexpected type, including null, stays among the other fields: it must be returned unchanged.
   const keep = (field: string, value: Json | undefined): null => {
     if (value !== undefined) rest[field] = value;
     return null;
@@ -26,7 +26,7 @@ export function toTrailRecord(seq: number, event: AuditDraft): Omit<TrailRecord,
   };
 }
 
-/** An event of the trail as it goes over the wire. */
+/** The wire form of an event of the trail. */
 export function toAuditEvent(record: Omit<TrailRecord, 'workspaceId'>): AuditEvent {
   const { seq, eventId, name, at, sessionId, conversationId, turnId, toolCallId, callId, attempt } = record;
   const { userId, clientId, toolName, success, errorCode, path } = record;

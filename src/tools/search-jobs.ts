@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { textOf } from '../files/content-shape.js';
-import { defineJob, weighed } from '../jobs/job.js';
+import { defineJob, weightedLoad } from '../jobs/job.js';
 import type { Load } from '../jobs/work-pool.js';
 import { compileGlob, compileSafe } from './glob-pattern.js';
 import { withoutBom } from './text-lines.js';
@@ -79,7 +79,7 @@ export function searchLoad(expression: Expression, bytes: number): Load {
   const passes = isQuicklyCompiled(expression)
     ? Math.ceil(expression.pattern.length / CHARS_PER_PASS)
     : Infinity;
-  return weighed(bytes, (bytes + 1) * passes);
+  return weightedLoad(bytes, (bytes + 1) * passes);
 }
 
 /** Indexes of the paths that match a glob, and how many were checked before the time was up, at least one. */
@@ -99,5 +99,5 @@ export const MATCH_PATHS = defineJob(
 
 export function matchLoad(glob: string, paths: readonly string[]): Load {
   const bytes = paths.reduce((sum, { length }) => sum + length, glob.length);
-  return weighed(bytes, bytes * Math.ceil(glob.length / CHARS_PER_PASS));
+  return weightedLoad(bytes, bytes * Math.ceil(glob.length / CHARS_PER_PASS));
 }

@@ -32,11 +32,11 @@ describeContract('clients', (opened) => {
     expect(await ofAda(workspaceId)).toEqual([{ ...first, leftAt: null }]);
     const second = aClient(workspaceId, { roots: [], connectedAt: NOON + 1, until: NOON + 91 });
     await clients.connected(second);
-    await clients.left(first, first.connectionId, NOON + 2);
+    await clients.disconnected(first, first.connectionId, NOON + 2);
     await clients.connected(first);
     expect(await ofAda(workspaceId)).toEqual([{ ...second, leftAt: null }]);
-    await clients.left(second, second.connectionId, NOON + 3);
-    await clients.left(second, second.connectionId, NOON + 4);
+    await clients.disconnected(second, second.connectionId, NOON + 3);
+    await clients.disconnected(second, second.connectionId, NOON + 4);
     await clients.connected(second);
     expect(await ofAda(workspaceId)).toEqual([{ ...second, leftAt: NOON + 3 }]);
   });
@@ -86,8 +86,8 @@ describeContract('clients', (opened) => {
     );
     crashed!.until = NOON + 500;
     for (const client of [editor!, young!, crashed!, ...gone]) await clients.connected(client);
-    await clients.left(gone[0]!, gone[0]!.connectionId, NOON + 501);
-    await clients.left(gone[1]!, gone[1]!.connectionId, NOON + 499);
+    await clients.disconnected(gone[0]!, gone[0]!.connectionId, NOON + 501);
+    await clients.disconnected(gone[1]!, gone[1]!.connectionId, NOON + 499);
     const names = async (limit: number): Promise<string[]> =>
       (await clients.ofUser(workspaceId, 'ada', limit)).map(({ clientId }) => clientId);
     expect(await names(9)).toEqual(['young', 'editor', 'gone-1', 'crashed', 'gone-2']);
@@ -129,7 +129,7 @@ describeContract('clients', (opened) => {
     const [a, b] = [aClient(workspaceId, { clientId: 'a' }), aClient(workspaceId, { clientId: 'b' })];
     const gone = aClient(workspaceId, { clientId: 'gone', node: a.node });
     for (const client of [a, b, gone]) await clients.connected(client);
-    await clients.left(gone, gone.connectionId, NOON + 1);
+    await clients.disconnected(gone, gone.connectionId, NOON + 1);
     await clients.renew(a.node, NOON + 200);
     const expected = [
       { ...a, until: NOON + 200, leftAt: null as number | null },

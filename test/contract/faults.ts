@@ -12,7 +12,7 @@ export const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   audit: { page: 'read', grownSince: 'read', latestSuccesses: 'read' },
   blobs: { put: 'write', missing: 'read', read: 'read', mark: 'write', removeMarked: 'write' },
   clients: {
-    ...{ connected: 'write', left: 'write', reported: 'write', renew: 'write', endAll: 'write' },
+    ...{ connected: 'write', disconnected: 'write', reported: 'write', renew: 'write', endAll: 'write' },
     ...{ removeUnseen: 'write', epochOf: 'read', ofUser: 'read', statusesOf: 'read' },
   },
   contracts: { put: 'write', byDigest: 'read' },

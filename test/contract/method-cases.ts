@@ -74,7 +74,9 @@ export const SCENES: { [Port in keyof Stores]: Fixtures<Stores[Port]> } = {
   clients: {
     connected: about(inWorkspace(aClient), ({ clients }, made) => clients.connected(made)),
     epochOf: about(client, ({ clients }, made) => clients.epochOf(made)),
-    left: about(client, ({ clients }, made) => clients.left(made, made.connectionId, NOON + 1)),
+    disconnected: about(client, ({ clients }, made) =>
+      clients.disconnected(made, made.connectionId, NOON + 1),
+    ),
     reported: about(client, ({ clients }, made) => {
       const status = { docPath: 'proj', conflicts: ['a'], behind: [], more: 0 };
       return clients.reported(made, made.connectionId, status);

@@ -195,7 +195,7 @@ describeOnMongo('files on MongoDB', () => {
       const versions = mongo.part(Versions) as unknown as { freshOf: (...of: string[]) => Promise<unknown> };
       const freshOf = versions.freshOf.bind(versions);
       jest.spyOn(versions, 'freshOf').mockImplementationOnce(async (...of) => {
-        await mongo.part(Versions).settleSome(file.workspaceId, file.id, 99);
+        await mongo.part(Versions).moveFresh(file.workspaceId, file.id, 99);
         return freshOf(...of);
       });
       expect(await numbersOf(file)).toEqual([3, 2, 1]);
@@ -211,7 +211,7 @@ describeOnMongo('files on MongoDB', () => {
         await in_(ENTRIES).updateOne({ id: file.id }, { $push: { fresh: late } } as object);
         return insertNew(...documents);
       });
-      await mongo.part(Versions).settleSome(file.workspaceId, file.id, 99);
+      await mongo.part(Versions).moveFresh(file.workspaceId, file.id, 99);
       expect(await numbersOf(file)).toEqual([4, 3, 2, 1]);
     });
   });

@@ -108,7 +108,7 @@ async function askEverything(stores: Stores): Promise<void> {
   await sessions.activeFilesOf(workspaceId, 'a');
   const client = { workspaceId, userId, clientId: 'a' };
   await clients.epochOf(client);
-  await clients.left(client, 'a', NOON);
+  await clients.disconnected(client, 'a', NOON);
   await clients.renew('a', NOON);
   await clients.endAll('a', NOON);
   await clients.removeUnseen(NOON);

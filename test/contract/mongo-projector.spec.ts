@@ -175,7 +175,7 @@ describeOnMongo('the projector of the trail', () => {
 
   it('goes on where a node has died between the trail and the outbox, and finds what nobody projects', async () => {
     const dead = await aNode(({ outboxes }) => {
-      outboxes.take = () => Promise.reject(new Error('killed'));
+      outboxes.remove = () => Promise.reject(new Error('killed'));
     });
     const workspaces = upTo(3).map(() => newId());
     for (const workspaceId of workspaces) {

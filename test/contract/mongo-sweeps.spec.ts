@@ -65,7 +65,7 @@ describeOnMongo('a sweep on MongoDB', () => {
       const find = entries.findOne.bind(entries);
       jest.spyOn(entries, 'findOne').mockImplementationOnce(((...given: Parameters<typeof find>) => ({
         lean: async () => {
-          await mongo.part(Versions).settleSome(workspaceId, file.id, 99);
+          await mongo.part(Versions).moveFresh(workspaceId, file.id, 99);
           return find(...given).lean();
         },
       })) as never);

@@ -57,7 +57,7 @@ describe('responses that are over', () => {
   it('give back what a turn’s answer held, where they stood in line too', async () => {
     const answers = new AnswersInFlight(config);
     await goneWith((_request, { raw }) =>
-      answers.take({ userId: 'ada', sessionId: 's', turnId: 't' }, BYTES, raw),
+      answers.reserve({ userId: 'ada', sessionId: 's', turnId: 't' }, BYTES, raw),
     );
     expect(answers.held('ada')).toBe(0);
   });

@@ -166,9 +166,9 @@ describe('a large body', () => {
     const calls = server.app.get(ToolCallsService, { strict: false });
     const post = calls.call.bind(calls);
     let held: WeakRef<object> | undefined;
-    jest.spyOn(calls, 'call').mockImplementation((workspaceId, userId, request, key, sending) => {
+    jest.spyOn(calls, 'call').mockImplementation((workspaceId, userId, request, key, response) => {
       held = new WeakRef(request.args as object);
-      return post(workspaceId, userId, request, key, sending);
+      return post(workspaceId, userId, request, key, response);
     });
     const args = { path: 'a.txt', content: 'x'.repeat(1200 * KIB) };
     const direct = { tool: 'workspace_create_file', args, sessionId: fixture.session.sessionId };

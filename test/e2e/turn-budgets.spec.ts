@@ -178,12 +178,12 @@ describe('what a turn takes up', () => {
     const answers = fixture.server.app.get(AnswersInFlight);
     const held = { userId: fixture.user.id, sessionId: 's', turnId: 't' };
     const sending = Object.assign(new EventEmitter(), { closed: false, req: { socket: new Socket() } });
-    answers.take(held, ANSWER_BYTES - 50_000, sending as unknown as ResponseHandle);
+    answers.reserve(held, ANSWER_BYTES - 50_000, sending as unknown as ResponseHandle);
     expect(await fixture.get(turnId)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
     sending.emit('close');
     expect((await fixture.get(turnId)).status).toBe(202);
     await fixture.cancel(turnId);
-    answers.take(held, ANSWER_BYTES - 50_000, sending as unknown as ResponseHandle);
+    answers.reserve(held, ANSWER_BYTES - 50_000, sending as unknown as ResponseHandle);
     expect((await fixture.get(turnId)).status).toBe(200);
     sending.emit('close');
   });
@@ -194,7 +194,7 @@ describe('what a turn takes up', () => {
     const answers = fixture.server.app.get(AnswersInFlight);
     const sending = Object.assign(new EventEmitter(), { closed: false, req: { socket: new Socket() } });
     const held = { userId: fixture.user.id, sessionId: 's', turnId: 't' };
-    answers.take(held, ANSWER_BYTES - 10, sending as unknown as ResponseHandle);
+    answers.reserve(held, ANSWER_BYTES - 10, sending as unknown as ResponseHandle);
     const { name: tool, arguments: args } = createCall('c');
     const { sessionId } = fixture.session;
     const answer = fixture.user.post<{ error: string }>(`/workspaces/${fixture.workspaceId}/tools`, {

@@ -5,7 +5,7 @@ export const FAULTS = [
   {
     name: 'a call that has ended still writes',
     file: 'src/limits/quotas.ts',
-    find: `      who.signal?.throwIfAborted();\n`,
+    find: `      holder.signal?.throwIfAborted();\n`,
     replace: '',
     specs: ['test/e2e/cancel.spec.ts'],
   },

@@ -48,7 +48,7 @@ export const FAULTS = [
   {
     name: 'a response is sent to a member removed meanwhile',
     file: 'src/request.interceptor.ts',
-    find: `        if (told.kind !== 'C') await this.access.require(access);\n`,
+    find: `        if (result.kind !== 'C') await this.access.require(access);\n`,
     replace: '',
     specs: ['test/e2e/membership.spec.ts'],
     only: 'a membership that ends',

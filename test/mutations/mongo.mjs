@@ -81,14 +81,14 @@ export const FAULTS = [
   {
     name: 'an outbox is emptied before its events are in the trail',
     file: 'src/storage/mongo/projector.ts',
-    find: `      await this.trail.append(workspaceId, isLast ? [...events, ...drafts] : events);\n      await this.outboxes.take(ready);`,
-    replace: `      await this.outboxes.take(ready);\n      await this.trail.append(workspaceId, isLast ? [...events, ...drafts] : events);`,
+    find: `      await this.trail.append(workspaceId, isLast ? [...events, ...drafts] : events);\n      await this.outboxes.remove(ready);`,
+    replace: `      await this.outboxes.remove(ready);\n      await this.trail.append(workspaceId, isLast ? [...events, ...drafts] : events);`,
     specs: ['test/contract/mongo-projector.spec.ts'],
   },
   {
     name: 'events of several aggregates are out of order',
     file: 'src/storage/mongo/projector.ts',
-    find: `  placed.sort((a, b) => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0));\n`,
+    find: `  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));\n`,
     replace: '',
     specs: ['test/contract/mongo-trail.spec.ts'],
   },
@@ -123,8 +123,8 @@ export const FAULTS = [
   {
     name: 'duplicate events keep the other events out',
     file: 'src/storage/mongo/trail.ts',
-    find: 'const missing = drafts.filter(({ eventId }) => !there.has(eventId));',
-    replace: 'const missing = there.size === drafts.length ? [] : drafts;',
+    find: 'const missing = drafts.filter(({ eventId }) => !present.has(eventId));',
+    replace: 'const missing = present.size === drafts.length ? [] : drafts;',
     specs: ['test/contract/mongo-projector.spec.ts'],
   },
   {

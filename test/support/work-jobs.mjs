@@ -1,7 +1,7 @@
 // Jobs of a test, as a worker's thread runs them: what src/worker.ts is for the server.
 import process from 'node:process';
 import { DomainError } from '../../dist/common/domain-error.js';
-import { carryOut } from '../../dist/jobs/work-outcome.js';
+import { runOrder } from '../../dist/jobs/work-outcome.js';
 
 const jobs = [
   { name: 'double', run: (value) => value * 2 },
@@ -40,5 +40,5 @@ const jobs = [
 const byName = new Map(jobs.map((job) => [job.name, job]));
 
 export default function work(order) {
-  return carryOut(byName, order);
+  return runOrder(byName, order);
 }

@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain-error.js';
 
-/** Requests whose URL was not below the base path. */
+/** Requests with a URL that is not below the base path. */
 const outside = new WeakSet<IncomingMessage>();
 
 /**
- * Takes the base path off the URL of each request, as Fastify's `rewriteUrl`: behind it all know the routes alone.
+ * Returns Fastify's `rewriteUrl`, which strips the base path from each request URL.
  * @param basePath such as `/patchbay`, or empty.
  */
 export function belowBasePath(basePath: string): (request: IncomingMessage) => string {
@@ -20,7 +20,7 @@ export function belowBasePath(basePath: string): (request: IncomingMessage) => s
   };
 }
 
-/** Answers what came past the base path. A proxy that takes the prefix off is told what is wrong, in its own log. */
+/** Refuses requests outside of the base path. The log names the cause for a proxy that strips the prefix itself. */
 export function refuseOutside(fastify: FastifyInstance, basePath: string): void {
   if (basePath === '') return;
   fastify.addHook('onRequest', (request, _reply, done) => {

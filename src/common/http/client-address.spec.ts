@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientAddresses, networksOf } from './client-address.js';
 
-/** A request of this peer, with what it says of those before it. */
+/** A request from this peer, with an optional X-Forwarded-For. */
 function request(remoteAddress: string, forwarded?: string): IncomingMessage {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
   return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
@@ -11,33 +11,33 @@ describe('the address of a request', () => {
   const addresses = new ClientAddresses(['10.0.0.0/8', '192.0.2.7', 'fd00::/8']);
 
   it.each([
-    ['the peer', '203.0.113.5', undefined, '203.0.113.5'],
+    ['the peer’s', '203.0.113.5', undefined, '203.0.113.5'],
     [
-      'the peer, whatever it says, where it is no trusted proxy',
+      'the peer’s if it is not a trusted proxy, whatever the header says',
       '203.0.113.5',
       '198.51.100.1',
       '203.0.113.5',
     ],
-    ['whom a trusted proxy names', '10.1.2.3', '198.51.100.1', '198.51.100.1'],
+    ['the one that a trusted proxy names', '10.1.2.3', '198.51.100.1', '198.51.100.1'],
     [
-      'whom it names last: before that anybody may have written',
+      'the last one that the proxy names: earlier ones may be forged',
       '10.1.2.3',
       '1.1.1.1, 198.51.100.1',
       '198.51.100.1',
     ],
     [
-      'whom the outermost trusted proxy names',
+      'the one that the outermost trusted proxy names',
       '10.1.2.3',
       '198.51.100.1, 192.0.2.7, 10.9.9.9',
       '198.51.100.1',
     ],
-    ['the proxy, where it names nobody', '10.1.2.3', 'unknown', '10.1.2.3'],
-    ['IPv4, also in the clothes of IPv6', '::ffff:203.0.113.5', undefined, '203.0.113.5'],
-    ['a trusted proxy in those clothes', '::ffff:10.1.2.3', '198.51.100.1', '198.51.100.1'],
+    ['the proxy’s if it names no address', '10.1.2.3', 'unknown', '10.1.2.3'],
+    ['IPv4 for an IPv4-mapped address', '::ffff:203.0.113.5', undefined, '203.0.113.5'],
+    ['the client’s behind an IPv4-mapped trusted proxy', '::ffff:10.1.2.3', '198.51.100.1', '198.51.100.1'],
     ['a /64 of IPv6', '2001:db8:1:2:3:4:5:6', undefined, '2001:db8:1:2::/64'],
     ['a /64 however it is written', '2001:DB8::5', undefined, '2001:db8:0:0::/64'],
     ['a /64 behind a proxy', 'fd00::1', '2001:db8:1:2::9', '2001:db8:1:2::/64'],
-    ['our own machine', '::1', undefined, '0:0:0:0::/64'],
+    ['the /64 of localhost', '::1', undefined, '0:0:0:0::/64'],
   ])('is %s', (_, peer, forwarded, address) => {
     expect(addresses.of(request(peer, forwarded))).toBe(address);
   });
@@ -61,10 +61,10 @@ describe('the address of a request', () => {
     ['IPv6 around IPv4, with a zone', `::ffff:${CLIENT}%eth0`, CLIENT],
     ['white space', `\t ${CLIENT} `, CLIENT],
     ['empty entries around it', `, ${CLIENT}:1 ,, `, CLIENT],
-    ['what is no address before it', `unknown, _x, <script>, ${CLIENT}:1`, CLIENT],
+    ['invalid entries before it', `unknown, _x, <script>, ${CLIENT}:1`, CLIENT],
     ['a trusted proxy behind it, with a port', `${CLIENT}:1, 10.9.9.9:2, [::ffff:10.9.9.9]:3`, CLIENT],
-    ['a claim before it', `192.0.2.99, ${CLIENT}:1`, CLIENT],
-  ])('is that of the client, not of the proxy, where the header has it with %s', (_, forwarded, address) => {
+    ['a forged entry before it', `192.0.2.99, ${CLIENT}:1`, CLIENT],
+  ])('is the client’s, not the proxy’s, if the header has it with %s', (_, forwarded, address) => {
     expect(addresses.of(request('10.1.2.3', forwarded))).toBe(address);
   });
 
@@ -80,18 +80,18 @@ describe('the address of a request', () => {
       'for=198.51.100.1',
       'a:1:2',
     ],
-  ])('is that of the proxy where the header names nobody: %j', (forwarded) => {
+  ])('is the proxy’s if the header has no valid address: %j', (forwarded) => {
     expect(addresses.of(request('10.1.2.3', forwarded))).toBe('10.1.2.3');
   });
 
-  it('comes from X-Forwarded-For alone: what a proxy does not write, a client may have written', () => {
+  it('comes from X-Forwarded-For alone, since a client may have written any other header', () => {
     const headers = { forwarded: 'for=192.0.2.99', 'x-real-ip': '192.0.2.99', 'x-forwarded-for': CLIENT };
     const { socket } = request('10.1.2.3');
     expect(addresses.of({ socket, headers })).toBe(CLIENT);
     expect(addresses.of({ socket, headers: { ...headers, 'x-forwarded-for': undefined } })).toBe('10.1.2.3');
   });
 
-  it('follows so many proxies and no more, however long the header is', () => {
+  it('follows a bounded number of proxies, however long the header is', () => {
     const forwarded = ['198.51.100.1', ...Array<string>(5_000).fill('10.0.0.1')].join(',');
     expect(addresses.of(request('10.1.2.3', forwarded))).toBe('10.0.0.1');
   });
@@ -105,7 +105,7 @@ describe('the address of a request', () => {
         { key: '2001:db8:1::/48', times: 4 },
       ],
     ],
-  ])('counts for itself and, of IPv6, for the /48 around it, which has more: %s', (peer, counted) => {
+  ])('counts for itself and, with IPv6, for its /48, which has a higher limit: %s', (peer, counted) => {
     expect(networksOf(addresses.of(request(peer)))).toEqual(counted);
   });
 });

@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, type Socket } from 'node:net';
 
-/** Proxies between a client and us that are followed, at most. */
+/** Maximum number of proxies between a client and the server. */
 const MAX_HOPS = 16;
-/** Whoever left before anybody asked. */
+/** The socket was closed before its address was read. */
 const UNKNOWN = 'unknown';
 const IPV6_NETWORK_GROUPS = 4;
-/** Who has a /48 has 65,536 of /64: together they may have so many times what one of them may. */
+/** The limit of an IPv6 /48 as a multiple of the limit of one of its 65,536 /64s. */
 const NETWORK_TIMES = 4;
-/** What stands before an address where it owns something: no id of a user begins so. */
+/** The prefix of an address as an owner; no user id starts with it. */
 const UNAUTHENTICATED_AT = 'address ';
-/** All requests without a token together. */
+/** The tenant of all requests without a token. */
 export const UNAUTHENTICATED = 'unauthenticated';
 
 /**
- * Where requests come from, as limits count it: an address of IPv4, a /64 of IPv6, since that is what one subscriber
- * has. X-Forwarded-For is believed from trusted proxies alone, and of it no more than these have written.
+ * The client address that limits count: an IPv4 address, or an IPv6 /64, which is what one subscriber has.
+ * X-Forwarded-For is trusted only from trusted proxies, and only the part that they wrote.
  */
 export class ClientAddresses {
   private readonly trusted = new BlockList();
@@ -30,33 +30,33 @@ export class ClientAddresses {
     }
   }
 
-  /** Whether the connection is a trusted proxy's, so that many clients may share it. */
+  /** Whether the peer is a trusted proxy, whose connection many clients may share. */
   isProxy(socket: Socket): boolean {
-    return this.isTrusted(plain(socket.remoteAddress ?? ''));
+    return this.isTrusted(normalize(socket.remoteAddress ?? ''));
   }
 
-  /** Of whoever is at the other end of the connection, be it a proxy. */
+  /** The address of the peer, even if it is a proxy. */
   ofSocket(socket: Socket): string {
-    return network(plain(socket.remoteAddress ?? '')) ?? UNKNOWN;
+    return network(normalize(socket.remoteAddress ?? '')) ?? UNKNOWN;
   }
 
-  /** Of whoever sent the request. */
+  /** The address of the client that sent the request. */
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
-    let address = plain(socket.remoteAddress ?? '');
+    let address = normalize(socket.remoteAddress ?? '');
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined || !this.isTrusted(address)) return network(address) ?? UNKNOWN;
-    // Each proxy appends whom it was asked by; what stands before that, anybody may have written.
+    // Each proxy appends the address of its peer; entries before that can be forged by the client.
     const hops = String(forwarded).split(',').filter(isNotBlank).slice(-MAX_HOPS).reverse();
     for (const hop of hops) {
-      const named = addressIn(hop);
-      if (isIP(named) === 0) break;
-      address = named;
+      const hopAddress = addressIn(hop);
+      if (isIP(hopAddress) === 0) break;
+      address = hopAddress;
       if (!this.isTrusted(address)) break;
     }
     return network(address) ?? UNKNOWN;
   }
 
-  /** Whom what a request holds or does counts for: the user who sent it, or the stranger at its address. */
+  /** The owner that limits count for a request: the user, or the address of an unauthenticated request. */
   ownerOf(request: IncomingMessage, userId: string | null | undefined): string {
     return userId ?? UNAUTHENTICATED_AT + this.of(request);
   }
@@ -67,31 +67,31 @@ export class ClientAddresses {
   }
 }
 
-/** Something that limits count, and how many times the limit of one address it may have. */
+/** A network that limits count, and its limit as a multiple of the limit of one address. */
 export interface Network {
   key: string;
   times: number;
 }
 
-/** What an address counts for: itself, and the /48 that it is in where it is a /64. */
+/** The networks that an address counts for: itself, and its /48 if it is a /64. */
 export function networksOf(address: string): readonly Network[] {
   const own = { key: address, times: 1 };
-  const wide = widestOf(address);
-  return wide === address ? [own] : [own, { key: wide, times: NETWORK_TIMES }];
+  const widest = widestNetworkOf(address);
+  return widest === address ? [own] : [own, { key: widest, times: NETWORK_TIMES }];
 }
 
-/** The largest network that one subscriber may have around an address: who takes turns takes them by these. */
-export function widestOf(address: string): string {
+/** The largest network that one subscriber may have around an address; the key for fair queueing. */
+export function widestNetworkOf(address: string): string {
   if (!address.endsWith('::/64')) return address;
   return `${address.slice(0, address.lastIndexOf(':', address.length - 6))}::/48`;
 }
 
-/** Whether an owner is the address of requests without a token, not a user. */
+/** Whether an owner is the address of unauthenticated requests. */
 export function isUnauthenticated(owner: string): boolean {
   return owner.startsWith(UNAUTHENTICATED_AT);
 }
 
-/** Who shares with an owner in turns and bytes: all requests without a token are one, since addresses cost nothing. */
+/** The tenant of an owner in queues and budgets: requests without a token are one tenant, since addresses are cheap. */
 export function tenantOf(owner: string): string {
   return isUnauthenticated(owner) ? UNAUTHENTICATED : owner;
 }
@@ -99,26 +99,26 @@ export function tenantOf(owner: string): string {
 const isNotBlank = (hop: string): boolean => hop.trim() !== '';
 
 /**
- * The address that an entry of X-Forwarded-For names. Some proxies add the client's port, and put IPv6 in brackets, or
- * all of it in quotes. One colon alone is no IPv6, so a port stands behind it.
+ * Parses an entry of X-Forwarded-For. Some proxies add the client's port, put IPv6 in brackets, or quote the entry.
+ * An entry with a single colon is IPv4 with a port.
  */
 function addressIn(hop: string): string {
   const text = hop.trim().replace(/^"(.*)"$/, '$1');
   const [, bracketed, beforePort] = /^\[([^\]]*)\](?::[^\]]*)?$|^([^:]*):[^:]*$/.exec(text) ?? [];
-  return plain(bracketed ?? beforePort ?? text);
+  return normalize(bracketed ?? beforePort ?? text);
 }
 
-/** An address without its zone; one of IPv4 that is mapped into IPv6, however it is spelt, as IPv4. */
-function plain(address: string): string {
-  const [bare = ''] = address.split('%');
-  if (isIP(bare) !== 6) return bare;
-  const mapped = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(new URL(`http://[${bare}]`).hostname);
-  if (mapped === null) return bare;
+/** The address without its zone; IPv4-mapped IPv6 becomes IPv4. */
+function normalize(address: string): string {
+  const [withoutZone = ''] = address.split('%');
+  if (isIP(withoutZone) !== 6) return withoutZone;
+  const mapped = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(new URL(`http://[${withoutZone}]`).hostname);
+  if (mapped === null) return withoutZone;
   const [high, low] = [parseInt(mapped[1]!, 16), parseInt(mapped[2]!, 16)];
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** What counts as one address; null where it is none. */
+/** The counted form of an address: IPv4 as it is, IPv6 as its /64; null if invalid. */
 function network(address: string): string | null {
   const family = isIP(address);
   if (family !== 6) return family === 4 ? address : null;

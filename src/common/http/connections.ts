@@ -6,55 +6,55 @@ import { ClientAddresses, type Network, networksOf } from './client-address.js';
 import { endConnection, endRequest } from './end-connection.js';
 import { onResponseClosed } from './response-closed.js';
 
-/** Requests of one connection that are not answered yet; a client that sends more at once is no client of ours. */
+/** Maximum number of unanswered requests per connection; no regular client pipelines more. */
 const MAX_PIPELINED = 8;
 const RETRY_AFTER_SECONDS = 5;
 
 interface Connection {
-  /** What it counts for; nothing: a trusted proxy's, whose clients are counted by what they ask for. */
+  /** The networks that it counts for; none for a trusted proxy, whose clients are counted per request. */
   networks: readonly Network[];
-  /** Requests that are not answered yet. */
+  /** Number of unanswered requests. */
   pending: number;
-  /** It carries more than requests, such as a relay client that was let in. */
-  kept: boolean;
+  /** Exempt from eviction, such as an accepted relay connection. */
+  pinned: boolean;
 }
 
-/** What an address, or a network of them, has open: its connections, or what it asks for through a proxy. */
-interface Share {
+/** What a network has open: its connections, or its requests through a proxy. */
+interface NetworkUse {
   open: number;
-  /** As below. */
+  /** Its idle connections, the longest idle first. */
   idle: Set<Socket>;
 }
 
 /**
- * Bounds open connections, of an address and in all. One that asks for nothing at the moment makes room for a new one,
- * the longest idle first: so whoever holds thousands open keeps nobody out. Where all are at work the new one is refused.
+ * Bounds open connections per network and in total. A new connection evicts the one that has been idle the longest,
+ * so that idle connections keep nobody out. If none is idle, the new one is refused.
  */
 export class Connections {
   private readonly addresses: ClientAddresses;
   private readonly open = new Map<Socket, Connection>();
-  private readonly shares = new Map<string, Share>();
-  /** In the order in which they became idle. */
+  private readonly uses = new Map<string, NetworkUse>();
+  /** The longest idle first. */
   private readonly idle = new Set<Socket>();
 
   constructor(private readonly config: Config) {
     this.addresses = new ClientAddresses(config.trustedProxies);
   }
 
-  /** Watches the server's connections from their first moment. */
+  /** Tracks every connection of the server from its start. */
   watch(server: Server): void {
     server.prependListener('connection', (socket: Socket) => this.accept(socket));
   }
 
-  /** Whether a request may go on; where it may not, it has been seen to. */
+  /** Whether a request may proceed; otherwise it has been refused already. */
   admit(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
     const connection = this.open.get(socket);
-    // It did not come in by the door: a request that a test injects, or one of a connection that was refused.
+    // An untracked socket: an injected request of a test, or a connection that was refused.
     if (connection === undefined) return !socket.writableEnded;
     connection.pending += 1;
     this.leaveIdle(socket, connection);
-    onResponseClosed(response, () => this.answered(socket, connection));
+    onResponseClosed(response, () => this.requestEnded(socket, connection));
     if (connection.pending > MAX_PIPELINED) {
       socket.destroy();
       return false;
@@ -62,97 +62,97 @@ export class Connections {
     return connection.networks.length > 0 || this.admitThroughProxy(request, response);
   }
 
-  /** From now on the connection makes room for no other. */
-  keep(socket: Socket): void {
+  /** Exempts the connection from eviction from now on. */
+  pin(socket: Socket): void {
     const connection = this.open.get(socket);
     if (connection === undefined) return;
-    connection.kept = true;
+    connection.pinned = true;
     this.leaveIdle(socket, connection);
   }
 
   private accept(socket: Socket): void {
     const networks = this.addresses.isProxy(socket) ? [] : networksOf(this.addresses.ofSocket(socket));
-    const refusal = this.makeRoom(networks);
+    const refusal = this.evict(networks);
     if (refusal !== null) return endConnection(socket, refusal);
-    const connection = { networks, pending: 0, kept: false };
+    const connection = { networks, pending: 0, pinned: false };
     this.open.set(socket, connection);
-    this.take(networks);
+    this.count(networks);
     this.becomeIdle(socket, connection);
     socket.once('close', () => {
       this.leaveIdle(socket, connection);
       this.open.delete(socket);
-      this.give(networks);
+      this.uncount(networks);
     });
   }
 
-  /** Null, or why there is no room. */
-  private makeRoom(networks: readonly Network[]): DomainError | null {
+  /** Makes room for a connection; returns the refusal if there is none. */
+  private evict(networks: readonly Network[]): DomainError | null {
     const { maxConnections } = this.config;
-    const full = this.fullOf(networks);
-    if (full !== null) return this.closeFirst(full.idle) ? null : tooManyOfAddress();
-    if (this.open.size < maxConnections || this.closeFirst(this.idle)) return null;
+    const fullNetwork = this.findFull(networks);
+    if (fullNetwork !== null) return this.closeLongestIdle(fullNetwork.idle) ? null : tooManyOfAddress();
+    if (this.open.size < maxConnections || this.closeLongestIdle(this.idle)) return null;
     return new DomainError('UNAVAILABLE', 'The server has too many open connections; try again in a moment');
   }
 
-  private fullOf(networks: readonly Network[]): Share | null {
+  private findFull(networks: readonly Network[]): NetworkUse | null {
     for (const { key, times } of networks) {
-      const share = this.shares.get(key);
-      if (share !== undefined && share.open >= this.config.maxAddressConnections * times) return share;
+      const use = this.uses.get(key);
+      if (use !== undefined && use.open >= this.config.maxAddressConnections * times) return use;
     }
     return null;
   }
 
-  /** Closes the connection that has been idle the longest; false: there is none. */
-  private closeFirst([socket]: Set<Socket>): boolean {
+  /** Closes the connection that has been idle the longest; false if there is none. */
+  private closeLongestIdle([socket]: Set<Socket>): boolean {
     const connection = socket && this.open.get(socket);
     if (connection === undefined) return false;
-    // Its close is told later; the place is free now.
+    // The close event comes later; the slot is free now.
     this.leaveIdle(socket!, connection);
     socket!.destroy();
     return true;
   }
 
-  private answered(socket: Socket, connection: Connection): void {
+  private requestEnded(socket: Socket, connection: Connection): void {
     connection.pending -= 1;
-    const isIdle = connection.pending === 0 && !connection.kept;
+    const isIdle = connection.pending === 0 && !connection.pinned;
     if (isIdle && this.open.has(socket) && !socket.destroyed) this.becomeIdle(socket, connection);
   }
 
   private becomeIdle(socket: Socket, { networks }: Connection): void {
     this.idle.add(socket);
-    for (const { key } of networks) this.shares.get(key)?.idle.add(socket);
+    for (const { key } of networks) this.uses.get(key)?.idle.add(socket);
   }
 
   private leaveIdle(socket: Socket, { networks }: Connection): void {
     this.idle.delete(socket);
-    for (const { key } of networks) this.shares.get(key)?.idle.delete(socket);
+    for (const { key } of networks) this.uses.get(key)?.idle.delete(socket);
   }
 
   private admitThroughProxy(request: IncomingMessage, response: ServerResponse): boolean {
     const networks = networksOf(this.addresses.of(request));
-    if (this.fullOf(networks) !== null) {
+    if (this.findFull(networks) !== null) {
       endRequest(response, this.addresses.of(request), tooManyOfAddress());
       return false;
     }
-    this.take(networks);
-    onResponseClosed(response, () => this.give(networks));
+    this.count(networks);
+    onResponseClosed(response, () => this.uncount(networks));
     return true;
   }
 
-  private take(networks: readonly Network[]): void {
+  private count(networks: readonly Network[]): void {
     for (const { key } of networks) {
-      const share = this.shares.get(key) ?? { open: 0, idle: new Set() };
-      share.open += 1;
-      this.shares.set(key, share);
+      const use = this.uses.get(key) ?? { open: 0, idle: new Set() };
+      use.open += 1;
+      this.uses.set(key, use);
     }
   }
 
-  private give(networks: readonly Network[]): void {
+  private uncount(networks: readonly Network[]): void {
     for (const { key } of networks) {
-      const share = this.shares.get(key);
-      if (share === undefined) continue;
-      share.open -= 1;
-      if (share.open === 0) this.shares.delete(key);
+      const use = this.uses.get(key);
+      if (use === undefined) continue;
+      use.open -= 1;
+      if (use.open === 0) this.uses.delete(key);
     }
   }
 }

@@ -4,12 +4,12 @@ import type { DomainError } from '../domain-error.js';
 import { answerOf } from './error-answer.js';
 import { logRefusal, requestId } from './request-log.js';
 
-/** How long an end may take: where the other side reads nothing, even that would wait for ever. */
+/** Maximum duration of a graceful end, ms: a peer that reads nothing would delay it forever. */
 const END_MS = 1_000;
 
 /**
- * Ends a connection, on which nobody was asked anything that could be answered, by an answer in our form.
- * @param request what could be read of it
+ * Ends a connection with an error response in the API's form, outside of any route.
+ * @param request what could be parsed of it
  */
 export function endConnection(
   socket: Socket,
@@ -35,7 +35,7 @@ export function endConnection(
   setTimeout(() => socket.destroy(), END_MS).unref();
 }
 
-/** Answers a request that never reaches a route, and ends its connection: whatever body it has is not read. */
+/** Answers a request that reaches no route and ends its connection, since its body is not read. */
 export function endRequest(
   response: ServerResponse,
   address: string,

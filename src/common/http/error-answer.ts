@@ -7,11 +7,11 @@ export interface ErrorAnswer {
   body: ErrorBody;
   retryAfterSeconds?: number;
   logged?: LoggedRefusal;
-  /** A fault of ours: nothing about it is in the body, so it has to be logged. */
+  /** A server error: the body says nothing about it, so it must be logged. */
   unexpected: boolean;
 }
 
-/** Texts for errors that the framework raises; its own may hold internals or echo the request. */
+/** Texts for errors of the framework, whose own may contain internals or echo the request. */
 const MESSAGES: Partial<Record<ErrorCode, string>> = {
   VALIDATION_ERROR: 'The request is malformed',
   INVALID_TOKEN: 'No valid token found in Authorization header or cookie',
@@ -31,7 +31,7 @@ const CODE_OF_STATUS = new Map<number, ErrorCode>(
     .filter(([status], index, all) => all.findIndex(([other]) => other === status) === index),
 );
 
-/** What a caller is told of an error, whoever raised it: exactly `{error, code, fields?}`. */
+/** The response to an error, whoever raised it: exactly `{error, code, fields?}`. */
 export function answerOf(error: unknown): ErrorAnswer {
   if (error instanceof DomainError) {
     const { fields, retryAfterSeconds, logged } = error.extras;
@@ -51,15 +51,15 @@ export function answerOf(error: unknown): ErrorAnswer {
   };
 }
 
-/** Names and values of a request may be in it, whole or cut; JSON of lone surrogates is JSON that not everybody reads. */
+/** Replaces lone surrogates, which not every JSON parser accepts; the body may quote text of the request. */
 function wellFormed({ error, code, fields }: ErrorBody): ErrorBody {
-  const told = Object.entries(fields ?? {}).map(([path, fault]) => [
+  const faults = Object.entries(fields ?? {}).map(([path, fault]) => [
     path.toWellFormed(),
     fault.toWellFormed(),
   ]);
   return {
     ...{ error: error.toWellFormed(), code },
-    ...(fields && { fields: Object.fromEntries(told) as typeof fields }),
+    ...(fields && { fields: Object.fromEntries(faults) as typeof fields }),
   };
 }
 
@@ -71,7 +71,7 @@ function codeOf(error: unknown): ErrorCode {
   return status >= 400 && status < 500 ? 'VALIDATION_ERROR' : 'INTERNAL_ERROR';
 }
 
-/** Nest's and Fastify's errors carry their status; anything else is a fault of ours. */
+/** Errors of Nest and Fastify carry their status; anything else is a server error. */
 function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   if (!(error instanceof Error) || !('code' in error) || !('statusCode' in error)) return 500;

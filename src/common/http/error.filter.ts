@@ -2,13 +2,13 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs
 import type { FastifyReply } from 'fastify';
 import { answerOf, type ErrorAnswer } from './error-answer.js';
 
-/** Answers every error of an HTTP request, also those of unknown routes and of Fastify itself. */
+/** Answers every error of an HTTP request, including those of unknown routes and of Fastify itself. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger('Http');
 
   catch(error: unknown, host: ArgumentsHost): void {
-    // The gateway answers the faults of its events itself; what still gets here must not end the process.
+    // The gateway handles the errors of its events; any other error must not end the process.
     if (host.getType() !== 'http') {
       this.logger.error(error);
       return;
@@ -19,7 +19,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Sends the answer, unless one has begun already: then the connection ends, so that nobody takes it for whole. */
+/** Sends the response. If one has begun, the connection is destroyed, so that no client takes it for complete. */
 export function sendError(reply: FastifyReply, answer: ErrorAnswer): void {
   reply.errorCode = answer.body.code;
   reply.logged = answer.logged ?? null;

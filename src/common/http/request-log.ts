@@ -8,9 +8,9 @@ import type { ClientAddresses } from './client-address.js';
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** The code of the error that was answered; null where none was. */
+    /** The error code of the response; null if there was no error. */
     errorCode: string | null;
-    /** What its line says beside that; null: nothing. */
+    /** What the line adds to that; null for nothing. */
     logged: LoggedRefusal | null;
   }
 }
@@ -20,8 +20,8 @@ const FAILED = 'A request failed';
 const logger = new Logger('Http');
 
 /**
- * One line at `info` for each request that was refused or failed, and with `isVerbose` one at `debug` for any other.
- * It names the route, never the URL: ids, paths and queries in a URL are the caller's own text. Health has none.
+ * Logs each refused or failed request at `info`, and with `isVerbose` any other at `debug`. A line names the route,
+ * never the URL, which holds the caller's text. Health probes are not logged.
  */
 export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses, isVerbose: boolean): void {
   fastify.decorateReply('errorCode', null);
@@ -31,9 +31,9 @@ export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses
     const isRefused = status >= 400 || code !== null;
     if ((isRefused || isVerbose) && !isHealth(request)) {
       const ms = Math.round(reply.elapsedTime);
-      const line = { ...aboutOf(request), address: addresses.of(request.raw), status, code, ms };
-      const { message, ...who } = reply.logged ?? {};
-      if (message !== undefined) logger.warn({ ...line, ...who }, message);
+      const line = { ...fieldsOf(request), address: addresses.of(request.raw), status, code, ms };
+      const { message, ...extra } = reply.logged ?? {};
+      if (message !== undefined) logger.warn({ ...line, ...extra }, message);
       else if (isRefused) logger.log(line, status >= 500 ? FAILED : REFUSED);
       else logger.debug(line, 'A request was answered');
     }
@@ -41,18 +41,18 @@ export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses
   });
 }
 
-/** The same line for a connection or message that never became a request of a route. */
-export function logRefusal(about: {
+/** Logs the refusal of a connection or message that never became a request. */
+export function logRefusal(refusal: {
   requestId: string;
   address: string;
   status: number;
   code: string;
 }): void {
-  const nobody = { method: null, route: null, userId: null, workspaceId: null };
-  logger.log({ ...nobody, ...about, ms: null }, REFUSED);
+  const noRequest = { method: null, route: null, userId: null, workspaceId: null };
+  logger.log({ ...noRequest, ...refusal, ms: null }, REFUSED);
 }
 
-/** The caller's own id where it is harmless to log, so that its log and ours can be joined. */
+/** The caller's X-Request-Id if it is safe to log, else a new id. */
 export function requestId({ headers }: { headers: IncomingHttpHeaders }): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : newId();
@@ -62,13 +62,13 @@ function isHealth({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.url?.startsWith('/health/') === true;
 }
 
-function aboutOf(request: FastifyRequest): object {
+function fieldsOf(request: FastifyRequest): object {
   const { access } = request as AccessedRequest;
   const { workspaceId } = (request.params ?? {}) as { workspaceId?: string };
   return {
     requestId: request.id,
     method: request.method,
-    // Null: there is no such route.
+    // Null for an unknown route.
     route: request.routeOptions.url ?? null,
     userId: access?.user?.id ?? null,
     workspaceId: isUuid(workspaceId) ? workspaceId.toLowerCase() : null,

@@ -1,33 +1,33 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A response on its way. */
+/** A response that is being sent. */
 export type ResponseHandle = Pick<ServerResponse, 'closed' | 'once' | 'req'>;
 
-/** What is still to be done when a connection closes. */
+/** Callbacks to run when a connection closes. */
 const pending = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Acts once when a response is over: it was sent, or its reader is gone; at once where that is so already. Node tells no
- * response that its connection has closed but the one that was being written: those in line behind it learn it here.
+ * Calls `act` once when the response is sent or its connection closed; immediately if it already is. Node emits
+ * `close` only for the response that is being written, not for pipelined ones behind it.
  */
-export function onResponseClosed(response: ResponseHandle, act: () => void): void {
+export function onResponseClosed(response: ResponseHandle, callback: () => void): void {
   const { socket } = response.req;
-  if (response.closed || socket.destroyed) return act();
-  const acts = pending.get(socket) ?? watched(socket);
-  const over = (): void => {
-    if (acts.delete(over)) act();
+  if (response.closed || socket.destroyed) return callback();
+  const callbacks = pending.get(socket) ?? watch(socket);
+  const onClosed = (): void => {
+    if (callbacks.delete(onClosed)) callback();
   };
-  acts.add(over);
-  response.once('close', over);
+  callbacks.add(onClosed);
+  response.once('close', onClosed);
 }
 
-/** One listener for all of a connection: how many requests are in line is the client's to say. */
-function watched(socket: Socket): Set<() => void> {
-  const acts = new Set<() => void>();
-  pending.set(socket, acts);
+/** Adds one listener per connection: the client decides how many requests are pipelined. */
+function watch(socket: Socket): Set<() => void> {
+  const callbacks = new Set<() => void>();
+  pending.set(socket, callbacks);
   socket.once('close', () => {
-    for (const over of [...acts]) over();
+    for (const onClosed of [...callbacks]) onClosed();
   });
-  return acts;
+  return callbacks;
 }

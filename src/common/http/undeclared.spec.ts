@@ -2,9 +2,9 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { refuseUndeclared } from './undeclared.js';
 
-/** Sends a query and a body to a handler whose parameters Nest has under these keys. */
+/** Sends a query and a body to a handler with these Nest parameter keys. */
 function ask(keys: string[]): void {
-  // A class of its own: what a handler declares is looked up once.
+  // A new class each time: declared parameters are cached per class.
   class Controller {
     list(this: void): void {}
   }
@@ -21,15 +21,15 @@ describe('a handler', () => {
     ['with a body alone', ['3:0'], 'a is not a known property'],
     ['with a query alone', ['4:0'], 'b is not a known property'],
     [
-      'with an own parameter, whatever its random name begins with',
+      'with a custom parameter, whatever its random name starts with',
       ['4e71__customRouteArgs__:0'],
       'a is not',
     ],
-  ])('%s takes nothing else', (_, keys, message) => {
+  ])('%s accepts no other input', (_, keys, message) => {
     expect(() => ask(keys)).toThrow(message);
   });
 
-  it('with both takes both', () => {
+  it('with both accepts both', () => {
     expect(() => ask(['3:0', '4:1'])).not.toThrow();
   });
 });

@@ -4,27 +4,24 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { AccessedRequest } from '../access.js';
 import { parseRequest } from '../request-parser.js';
 
-/** The request envelope of a route that declares none: absent or empty. */
-class Nothing {}
+/** The schema of an input that the route does not declare: absent or empty. */
+class NoInput {}
 
-/** What handlers declare never changes. */
-const known = new WeakMap<object, ReadonlySet<RouteParamtypes>>();
+/** The declared inputs of handlers never change. */
+const declaredByHandler = new WeakMap<object, ReadonlySet<RouteParamtypes>>();
 
-/**
- * Holds a route to what it declares: without a `@Query()` it takes no query, without a `@Body()` no properties in a
- * body. What is declared, the pipe of request envelopes checks.
- */
+/** Refuses a query without a `@Query()` parameter, and body properties without a `@Body()`. */
 export function refuseUndeclared(context: ExecutionContext): void {
   const { query, body } = context.switchToHttp().getRequest<AccessedRequest>();
-  const declared = known.get(context.getHandler()) ?? declaredInputs(context);
-  known.set(context.getHandler(), declared);
-  if (!declared.has(RouteParamtypes.QUERY)) parseRequest(Nothing, query);
-  if (!declared.has(RouteParamtypes.BODY)) parseRequest(Nothing, body);
+  const declared = declaredByHandler.get(context.getHandler()) ?? declaredInputs(context);
+  declaredByHandler.set(context.getHandler(), declared);
+  if (!declared.has(RouteParamtypes.QUERY)) parseRequest(NoInput, query);
+  if (!declared.has(RouteParamtypes.BODY)) parseRequest(NoInput, body);
 }
 
 /**
- * Which parts of a request the handler has parameters for. Nest keeps those under keys such as `3:0`, and what own
- * decorators give under a random word, which may begin with a digit too.
+ * The inputs that the handler has parameters for. Nest keeps them under keys such as `3:0`, and custom decorators
+ * under a random word, which may start with a digit too.
  */
 function declaredInputs(context: ExecutionContext): ReadonlySet<RouteParamtypes> {
   const parameters = Reflect.getMetadata(

@@ -3,7 +3,7 @@ import { InjectModel } from '@nestjs/mongoose';
 import type { AuditEvent } from '@patchbay/protocol';
 import { Model, type QueryFilter } from 'mongoose';
 import { toText } from '../plain-text.js';
-import { mayNamePath, needlesOf, placesOf, rangeBelow, type WantedPath } from '../event-paths.js';
+import { mayNamePath, searchTextsOf, candidatesOf, rangeBelow, type PathQuery } from '../event-paths.js';
 import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
 import { toAuditEvent } from '../trail-record.js';
 import { MongoDatabase } from './database.js';
@@ -14,21 +14,21 @@ import { checked, eq } from './values.js';
 
 type Filter = QueryFilter<TrailDocument>;
 
-/** Events that one search looks at where only some of them fit. */
-const MOST_EVENTS = 40_000;
-/** And the search for the latest successes. */
+/** Events that one search examines if only some of them match. */
+const MAX_EVENTS = 40_000;
+/** Same for the search for the latest successes. */
 const LATEST_EVENTS = 4_000;
 
 interface Search {
-  /** Of `TRAIL_INDEXES`. */
+  /** A name in `TRAIL_INDEXES`. */
   index: string;
-  /** What the index finds, along the trail. */
-  of: Filter;
-  /** Which of that fits; null: all of it. */
-  rest: Filter | null;
+  /** The condition that the index serves, in the order of the trail. */
+  indexed: Filter;
+  /** The remaining condition; null if the index finds only matches. */
+  remaining: Filter | null;
 }
 
-/** What was acknowledged before a question counts in its answer, so the outboxes of the workspace are emptied first. */
+/** Empties the outboxes of the workspace first, so that results include every acknowledged event. */
 @Injectable()
 export class MongoAuditStore extends AuditStore {
   constructor(
@@ -48,27 +48,31 @@ export class MongoAuditStore extends AuditStore {
     order: AuditOrder = 'asc',
   ): Promise<AuditFind> {
     await this.projector.drain(workspaceId);
-    const { index, of, rest } = searchOf(workspaceId, filter);
-    // Where all that the index finds fits, nothing is looked at in vain.
-    const to = rest === null ? null : await this.endOfSearch(workspaceId, index, of, afterSeq, order);
+    const { index, indexed, remaining } = searchOf(workspaceId, filter);
+    // If the index finds only matches, the search needs no bound.
+    const to =
+      remaining === null ? null : await this.endOfSearch(workspaceId, index, indexed, afterSeq, order);
     const [beyond, upTo, direction] =
       order === 'asc' ? (['$gt', '$lte', 1] as const) : (['$lt', '$gte', -1] as const);
     const seq = { [beyond]: checked(afterSeq), ...(to === null ? {} : { [upTo]: to }) };
-    const found = await this.find({ ...of, ...rest, seq }, index, direction, limit + 1);
+    const found = await this.find({ ...indexed, ...remaining, seq }, index, direction, limit + 1);
     const events = found.slice(0, limit);
     const nextAfter = found.length > limit ? events.at(-1)!.seq : to;
-    const asksForPath = filter.path !== undefined || filter.below !== undefined;
-    return { events: asksForPath ? events.filter((event) => mayNamePath(event, filter)) : events, nextAfter };
+    const hasPathFilter = filter.path !== undefined || filter.below !== undefined;
+    return {
+      events: hasPathFilter ? events.filter((event) => mayNamePath(event, filter)) : events,
+      nextAfter,
+    };
   }
 
   async latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]> {
     await this.projector.drain(workspaceId);
-    const { index, of } = searchOf(workspaceId, { sessionId });
-    const after = (await this.seqAt(LATEST_EVENTS, of, index, -1)) ?? 0;
-    return this.find({ ...of, seq: { $gt: after }, success: eq(true) }, index, -1, limit);
+    const { index, indexed } = searchOf(workspaceId, { sessionId });
+    const after = (await this.nthSeq(LATEST_EVENTS, indexed, index, -1)) ?? 0;
+    return this.find({ ...indexed, seq: { $gt: after }, success: eq(true) }, index, -1, limit);
   }
 
-  /** One question along the index. What still waits in an outbox is found once it is in the trail. */
+  /** One query along the index. Events that still wait in an outbox are found once they are in the trail. */
   async grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]> {
     if (seqs.size === 0) return [];
     const $or = [...seqs].map(([workspaceId, seq]) => ({
@@ -78,36 +82,41 @@ export class MongoAuditStore extends AuditStore {
     const found = await this.database.attempt(() =>
       this.events
         .find({ $or }, { _id: 0, workspaceId: 1 })
-        .limit(MOST_EVENTS)
+        .limit(MAX_EVENTS)
         .lean<{ workspaceId: string }[]>(),
     );
     return [...new Set(found.map(({ workspaceId }) => workspaceId))];
   }
 
-  /** The number at which a search ends that looks at no more than it may; null where it comes to the end of the trail. */
+  /** The sequence number at which a bounded search stops; null if it reaches the end of the trail. */
   private async endOfSearch(
     workspaceId: string,
     index: string,
-    of: Filter,
+    indexed: Filter,
     after: number,
     order: AuditOrder,
   ): Promise<number | null> {
     const isUp = order === 'asc';
     if (index !== TRAIL_INDEXES.all.name) {
       const seq = isUp ? { $gt: checked(after) } : { $lt: checked(after) };
-      return this.seqAt(MOST_EVENTS - 1, { ...of, seq }, index, isUp ? 1 : -1);
+      return this.nthSeq(MAX_EVENTS - 1, { ...indexed, seq }, index, isUp ? 1 : -1);
     }
-    // The trail as a whole has no gaps.
+    // The sequence numbers of the whole trail have no gaps.
     const last = await this.trail.lastSeq(workspaceId);
-    const end = isUp ? after + MOST_EVENTS : Math.min(after, last + 1) - MOST_EVENTS;
+    const end = isUp ? after + MAX_EVENTS : Math.min(after, last + 1) - MAX_EVENTS;
     return (isUp ? end < last : end > 1) ? end : null;
   }
 
-  /** The number of the event behind so many others; null where there are no more than these. */
-  private async seqAt(skipped: number, of: Filter, index: string, order: 1 | -1): Promise<number | null> {
+  /** The sequence number of the event after this many others; null if there are no more. */
+  private async nthSeq(
+    skipped: number,
+    indexed: Filter,
+    index: string,
+    order: 1 | -1,
+  ): Promise<number | null> {
     const found = await this.database.attempt(() =>
       this.events
-        .findOne(of, { _id: 0, seq: 1 })
+        .findOne(indexed, { _id: 0, seq: 1 })
         .sort({ seq: order })
         .skip(skipped)
         .hint(index)
@@ -124,49 +133,49 @@ export class MongoAuditStore extends AuditStore {
   }
 }
 
-/** A call has few events, a turn more, a session many. Anything else is looked for along the trail. */
+/** A call has few events, a turn more, a session many. Other searches scan the trail. */
 function searchOf(workspaceId: string, filter: AuditFilter): Search {
-  const place = (['callId', 'turnId', 'sessionId'] as const).find((field) => filter[field] !== undefined);
-  const of: Filter = { workspaceId: eq(workspaceId) };
-  if (place !== undefined) of[place] = eq(filter[place]!);
-  const { event, from, to, toolCallId, toolName, errorCode, path, below, folders, ...named } = filter;
-  const rest: Filter = {};
-  const asked = { ...named, name: event, ...textsOf({ toolCallId, toolName, errorCode }) };
-  for (const [field, value] of Object.entries(asked)) {
-    if (value !== undefined && field !== place) rest[field] = eq(value);
+  const narrowest = (['callId', 'turnId', 'sessionId'] as const).find((field) => filter[field] !== undefined);
+  const indexed: Filter = { workspaceId: eq(workspaceId) };
+  if (narrowest !== undefined) indexed[narrowest] = eq(filter[narrowest]!);
+  const { event, from, to, toolCallId, toolName, errorCode, path, below, folders, ...names } = filter;
+  const remaining: Filter = {};
+  const exact = { ...names, name: event, ...textsOf({ toolCallId, toolName, errorCode }) };
+  for (const [field, value] of Object.entries(exact)) {
+    if (value !== undefined && field !== narrowest) remaining[field] = eq(value);
   }
   if (from !== undefined || to !== undefined) {
-    rest.at = {
+    remaining.at = {
       ...(from === undefined ? {} : { $gte: checked(from) }),
       ...(to === undefined ? {} : { $lte: checked(to) }),
     };
   }
-  if (path !== undefined || below !== undefined) rest.$or = pathConditions({ path, below, folders });
-  const isAll = Object.keys(rest).length === 0;
-  return { index: TRAIL_INDEXES[place ?? 'all'].name, of, rest: isAll ? null : rest };
+  if (path !== undefined || below !== undefined) remaining.$or = pathConditions({ path, below, folders });
+  const isAll = Object.keys(remaining).length === 0;
+  return { index: TRAIL_INDEXES[narrowest ?? 'all'].name, indexed, remaining: isAll ? null : remaining };
 }
 
-/** Events that may name the path: its own field is compared, the JSON of the others only looked through. */
-function pathConditions(wanted: WantedPath): Filter[] {
-  const inFields = needlesOf(wanted).map((needle) => ({
-    fields: { $regex: literally(checked(needle)) },
+/** Matches events that may name the path: compares its own field, and searches the JSON of the others. */
+function pathConditions(query: PathQuery): Filter[] {
+  const inFields = searchTextsOf(query).map((text) => ({
+    fields: { $regex: escapePattern(checked(text)) },
   }));
-  return [...placesOf(wanted).map(ownPathCondition), ...inFields];
+  return [...candidatesOf(query).map(ownPathCondition), ...inFields];
 }
 
-function ownPathCondition({ path, below }: WantedPath): Filter {
+function ownPathCondition({ path, below }: PathQuery): Filter {
   if (path !== undefined) return { path: eq(toText(path)) };
   if (below === '') return { path: { $ne: null } };
   const { first, end } = rangeBelow(checked(below!));
   return { path: { $gte: first, $lt: end } };
 }
 
-/** A pattern that a text fits, and no other. */
-function literally(text: string): string {
+/** A regular expression source that matches exactly this text. */
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** As `toTrailRecord` makes them. */
+/** Encodes texts as `toTrailRecord` does. */
 function textsOf(texts: { [field: string]: string | undefined }): { [field: string]: string | undefined } {
   return Object.fromEntries(
     Object.entries(texts).map(([field, value]) => [field, value === undefined ? value : toText(value)]),

@@ -10,9 +10,9 @@ import { KnownWorkspaces } from './known-workspaces.js';
 import { Members } from './members.js';
 import { checked, eq } from './values.js';
 
-/** How many are asked for in one query, or looked at at once. */
+/** Maximum number of hashes per query, and of blobs per round. */
 const HASHES = 1000;
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 @Injectable()
 export class MongoBlobStore extends BlobStore {
@@ -20,7 +20,7 @@ export class MongoBlobStore extends BlobStore {
     private readonly database: MongoDatabase,
     private readonly workspaces: KnownWorkspaces,
     private readonly members: Members,
-    private readonly kept: Blobs,
+    private readonly bytes: Blobs,
     @InjectModel(BLOBS) private readonly blobs: Model<BlobDocument>,
   ) {
     super();
@@ -29,39 +29,42 @@ export class MongoBlobStore extends BlobStore {
   async put(who: Membership, sha256: string, bytes: Uint8Array, now: number): Promise<void> {
     await this.workspaces.require(who.workspaceId);
     await this.members.require(who);
-    await this.kept.hold(who, sha256, bytes, now);
+    await this.bytes.hold(who, sha256, bytes, now);
   }
 
   async missing(workspaceId: string, sha256s: readonly string[]): Promise<string[]> {
-    const there = new Set<string>();
+    const present = new Set<string>();
     for (let at = 0; at < sha256s.length; at += HASHES) {
       const $in = sha256s.slice(at, at + HASHES).map((sha256) => blobId(workspaceId, sha256));
       const found = await this.database.attempt(() =>
         this.blobs.find({ _id: { $in } }, { sha256: 1, state: 1, markedAt: 1 }).lean(),
       );
       for (const { sha256, state, markedAt } of found) {
-        if (state === 'here' && markedAt === null) there.add(sha256);
+        if (state === 'here' && markedAt === null) present.add(sha256);
       }
     }
-    return sha256s.filter((sha256) => !there.has(sha256));
+    return sha256s.filter((sha256) => !present.has(sha256));
   }
 
   read(workspaceId: string, sha256: string): Promise<Buffer | null> {
-    return this.kept.read(workspaceId, sha256);
+    return this.bytes.read(workspaceId, sha256);
   }
 
   mark(before: number, limit: number, now: number): Promise<boolean> {
     const candidates = { markedAt: eq(null), checkAt: { $lt: checked(before) } };
     return this.sweep(candidates, { checkAt: 1 }, limit, async (blob) => {
-      await this.kept.note(blob, (await this.kept.isReferred(blob)) ? { checkAt: null } : { markedAt: now });
+      await this.bytes.note(
+        blob,
+        (await this.bytes.isReferred(blob)) ? { checkAt: null } : { markedAt: now },
+      );
     });
   }
 
   removeMarked(markedBefore: number, limit: number): Promise<boolean> {
     const marked = { markedAt: { $lt: checked(markedBefore) } };
     return this.sweep(marked, { markedAt: 1 }, limit, async (blob) => {
-      if (await this.kept.isReferred(blob)) await this.kept.note(blob, { checkAt: null, markedAt: null });
-      else await this.kept.remove(blob);
+      if (await this.bytes.isReferred(blob)) await this.bytes.note(blob, { checkAt: null, markedAt: null });
+      else await this.bytes.remove(blob);
     });
   }
 
@@ -69,13 +72,13 @@ export class MongoBlobStore extends BlobStore {
     filter: QueryFilter<BlobDocument>,
     sort: { [field: string]: 1 },
     limit: number,
-    look: (blob: BlobHead) => Promise<void>,
+    check: (blob: BlobHead) => Promise<void>,
   ): Promise<boolean> {
     const found = await this.database.attempt(() =>
       this.blobs.find(filter, WITHOUT_BYTES).sort(sort).limit(limit).lean<BlobHead[]>(),
     );
-    for (let at = 0; at < found.length; at += AT_ONCE) {
-      await Promise.all(found.slice(at, at + AT_ONCE).map(look));
+    for (let at = 0; at < found.length; at += CONCURRENCY) {
+      await Promise.all(found.slice(at, at + CONCURRENCY).map(check));
     }
     return found.length === limit;
   }

@@ -11,16 +11,16 @@ import { Parts } from './parts.js';
 import { UsageCounter } from './usage-counter.js';
 import { checked, eq, keyOf } from './values.js';
 
-/** Those that are no longer are in the document itself: one write, one read. */
+/** A blob up to this size is stored in the document itself: one write, one read. */
 export const INLINE_BYTES = 64 * 1024;
 
-/** In which its parts have their names. */
+/** The room of blob parts. */
 const ROOM = 'blob';
 
 export type BlobHead = Omit<BlobDocument, 'bytes'>;
 interface Renewal {
   _id: string;
-  /** When whoever needs the bytes came, epoch ms. */
+  /** When the bytes were requested, epoch ms. */
   now: number;
 }
 
@@ -31,13 +31,13 @@ export function blobId(workspaceId: string, sha256: string): string {
 }
 
 /**
- * Bytes by their hash. Those in parts come and go in steps, so that a crash in between leaves a document by which the next
- * one goes on: the document `coming`, the parts, `here`; and `going`, without parts, gone. Parts are named by the document's
- * generation, so that whoever removes some never takes those of a later one.
+ * Bytes by hash. Large ones are stored and removed in steps that a later call can continue after a crash: document
+ * `coming`, parts, `here`; and `going`, parts removed, document removed. Parts are named by the document's
+ * generation, so that a removal never deletes those of a later one.
  */
 @Injectable()
 export class Blobs {
-  private readonly renewals = new Gathered<Renewal, BlobHead | null>((asked) => this.renewAll(asked));
+  private readonly renewals = new Gathered<Renewal, BlobHead | null>((requests) => this.renewAll(requests));
   private readonly insertNew: (document: BlobDocument) => Promise<boolean>;
 
   constructor(
@@ -52,8 +52,8 @@ export class Blobs {
   }
 
   /**
-   * Makes sure of bytes that a version is about to refer to: whatever sweep has seen them looks again. False where they are
-   * not there and were not given.
+   * Keeps bytes that a version is about to reference: every sweep that read the blob before must check again. False
+   * if they are neither stored nor given.
    */
   async hold(
     { workspaceId, userId }: Membership,
@@ -78,7 +78,7 @@ export class Blobs {
         if (bytes === null) return false;
         if (await this.complete(known, bytes)) return true;
       } else {
-        // Its own, whether or not the answer to the insert was lost.
+        // Written by this call, even if the first response to the insert was lost.
         if (isInserted && known.generation === generation && known.size <= INLINE_BYTES)
           void this.usage.count(workspaceId, known.holder, { bytes: known.size });
         return true;
@@ -96,39 +96,39 @@ export class Blobs {
     return this.parts.read(ownerOf(found), found.size);
   }
 
-  /** Whether a version refers to the bytes. Fresh ones first: from there they go where they are looked for next. */
+  /** Whether a version references the bytes. Checks fresh versions first, since they move to the collection. */
   async isReferred({ workspaceId, sha256 }: BlobHead): Promise<boolean> {
     const ofWorkspace = { workspaceId: eq(workspaceId) };
     const fresh = { ...ofWorkspace, 'fresh.sha256': eq(sha256) };
-    const settled = { ...ofWorkspace, sha256: eq(sha256) };
+    const inCollection = { ...ofWorkspace, sha256: eq(sha256) };
     return (
       (await this.database.attempt(() => this.entries.findOne(fresh, { _id: 1 }).lean())) !== null ||
-      (await this.database.attempt(() => this.versions.findOne(settled, { _id: 1 }).lean())) !== null
+      (await this.database.attempt(() => this.versions.findOne(inCollection, { _id: 1 }).lean())) !== null
     );
   }
 
-  /** Changes what a sweep knows of a blob, if nobody has come for it since it was read. */
+  /** Updates what a sweep knows of a blob, unless the blob was requested since it was read. */
   async note(blob: BlobHead, $set: Partial<Pick<BlobDocument, 'checkAt' | 'markedAt'>>): Promise<void> {
     await this.database.attempt(() => this.blobs.updateOne(unchanged(blob), { $set: checked($set) }));
   }
 
-  /** Removes a blob, if nobody has come for it since it was read. */
+  /** Removes a blob, unless it was requested since it was read. */
   async remove(blob: BlobHead): Promise<void> {
     if (blob.state !== 'going') {
       const update = { $set: { state: 'going' as const }, $inc: { revision: 1 } };
-      const { isMade, tries } = await this.changed(unchanged(blob), update);
+      const { isMade, attempts } = await this.changed(unchanged(blob), update);
       if (isMade) {
         if (blob.state === 'here')
           void this.usage.count(blob.workspaceId, blob.holder, { bytes: -blob.size });
-        // It may have been this very write, the answer to which was lost.
-      } else if (tries === 1 || (await this.stateOf(blob)) !== 'going') return;
+        // A missing match may be this very write, whose response was lost.
+      } else if (attempts === 1 || (await this.stateOf(blob)) !== 'going') return;
     }
     await this.finishRemoval(blob);
   }
 
   /**
-   * Removes parts whose blob is not there in that generation: it comes before them, so it is gone, and who brought them ended
-   * before they could be taken back. Looks at up to `limit` blobs behind `after`; gives the last, null at the end.
+   * Removes parts whose blob does not exist in their generation: its document is written first, so it was removed,
+   * and the writer crashed. Checks up to `limit` blobs after `after`; returns the last, null at the end.
    */
   async removeOrphanParts(after: string, limit: number): Promise<string | null> {
     const { orphans, last } = await this.orphanParts(after, limit);
@@ -136,7 +136,7 @@ export class Blobs {
     return last;
   }
 
-  /** The owners of such parts, among up to `limit` owners behind `after`, and the last that was looked at; null at the end. */
+  /** The owners of such parts, among up to `limit` owners after `after`, and the last one checked; null at the end. */
   async orphanParts(after: string, limit: number): Promise<{ orphans: string[]; last: string | null }> {
     const owners = await this.parts.owners(ROOM, after, limit);
     const ids = owners.map((owner) => (JSON.parse(owner) as string[])[1]!);
@@ -167,21 +167,23 @@ export class Blobs {
   }
 
   /**
-   * Takes the marks away, and tells every sweep that has read them that somebody came: so what is read here afterwards stays
-   * as it is, unless it is coming or going.
+   * Removes the marks and increments the revision, which invalidates every earlier read of a sweep. Afterwards a blob
+   * stays as read here, unless it is coming or going.
    */
-  private async renewAll(asked: readonly Renewal[]): Promise<(BlobHead | null)[]> {
-    const now = Math.max(...asked.map((one) => one.now));
+  private async renewAll(requests: readonly Renewal[]): Promise<(BlobHead | null)[]> {
+    const now = Math.max(...requests.map((request) => request.now));
     const update = { $set: { markedAt: null }, $max: { checkAt: checked(now) }, $inc: { revision: 1 } };
-    const those = { _id: { $in: [...new Set(asked.map(({ _id }) => _id))] } };
-    const { matchedCount } = await this.database.attempt(() => this.blobs.updateMany(those, update));
-    if (matchedCount === 0) return asked.map(() => null);
-    const found = await this.database.attempt(() => this.blobs.find(those, WITHOUT_BYTES).lean<BlobHead[]>());
+    const filter = { _id: { $in: [...new Set(requests.map(({ _id }) => _id))] } };
+    const { matchedCount } = await this.database.attempt(() => this.blobs.updateMany(filter, update));
+    if (matchedCount === 0) return requests.map(() => null);
+    const found = await this.database.attempt(() =>
+      this.blobs.find(filter, WITHOUT_BYTES).lean<BlobHead[]>(),
+    );
     const byId = new Map(found.map((blob) => [blob._id, blob]));
-    return asked.map(({ _id }) => byId.get(_id) ?? null);
+    return requests.map(({ _id }) => byId.get(_id) ?? null);
   }
 
-  /** Brings the bytes of one that is coming; false where it went meanwhile. */
+  /** Stores the parts of a coming blob; false if it was removed meanwhile. */
   private async complete(blob: BlobHead, bytes: Uint8Array): Promise<boolean> {
     await this.parts.put(ownerOf(blob), bytes);
     const coming = { _id: eq(blob._id), generation: eq(blob.generation), state: eq('coming') };
@@ -196,20 +198,20 @@ export class Blobs {
     return state === 'here';
   }
 
-  /** Whether a blob was as the filter has it, and how often that was tried. */
+  /** Whether the filter matched a blob, and the number of attempts. */
   private async changed(
     filter: QueryFilter<BlobDocument>,
     update: UpdateQuery<BlobDocument>,
-  ): Promise<{ isMade: boolean; tries: number }> {
-    let tries = 0;
+  ): Promise<{ isMade: boolean; attempts: number }> {
+    let attempts = 0;
     const { matchedCount } = await this.database.attempt(() => {
-      tries += 1;
+      attempts += 1;
       return this.blobs.updateOne(filter, update);
     });
-    return { isMade: matchedCount === 1, tries };
+    return { isMade: matchedCount === 1, attempts };
   }
 
-  /** Where the blob is by now; null where it is gone, whatever has taken its place. */
+  /** The current document of the blob; null if this generation was removed. */
   private async stateOf({ _id, generation }: BlobHead): Promise<BlobDocument['state'] | null> {
     const now = await this.database.attempt(() =>
       this.blobs.findOne({ _id: eq(_id) }, WITHOUT_BYTES).lean<BlobHead>(),
@@ -228,7 +230,7 @@ function unchanged({ _id, revision }: BlobHead) {
   return { _id: eq(_id), revision: eq(revision) };
 }
 
-/** The name of the parts that the bytes lie in. */
+/** The owner name of the blob's parts. */
 export function ownerOf({ _id, generation }: Pick<BlobDocument, '_id' | 'generation'>): string {
   return keyOf(ROOM, _id, generation);
 }

@@ -7,28 +7,28 @@ import type { Collection, Index } from './schemas.js';
 
 const NAMESPACE_EXISTS = 48;
 
-/** As a server lists it. */
+/** An index as a server lists it. */
 interface FoundIndex {
   name: string;
   key: object;
   [option: string]: unknown;
 }
 
-/** What is in the database is not what this Patchbay declares: it would not hold what it relies on. */
+/** The database differs from the declared collections, so it would not enforce what the code relies on. */
 export class DatabaseDiffersError extends Error {
   override readonly name = 'DatabaseDiffersError';
 
   constructor(
-    readonly what: string,
-    readonly mend: string,
+    readonly fault: string,
+    readonly remedy: string,
   ) {
-    super(`${what} Repair it in mongosh, then start again: ${mend}`);
+    super(`${fault} Repair it in mongosh, then start again: ${remedy}`);
   }
 }
 
 /**
- * Builds collections, validators and indexes that are missing, and holds those that are there against what is declared.
- * Several servers may do that at once. Further indexes stay, unless they are unique: those refuse writes.
+ * Creates missing collections, validators and indexes, and compares existing ones with the declaration. Safe to run
+ * on several servers at once. Additional indexes stay, unless they are unique: those refuse writes.
  */
 export async function buildCollections({ db }: Connection): Promise<void> {
   if (!db) throw new Error('The connection is not open.');
@@ -41,8 +41,8 @@ export async function buildCollections({ db }: Connection): Promise<void> {
 }
 
 /**
- * Notes the schema version in a database that has nothing of Patchbay's, before anything else is built; throws for one of
- * another version. Numbered migrations return here with the first release.
+ * Stores the schema version in a database without Patchbay collections, before anything else; throws for another
+ * version. Numbered migrations follow with the first release.
  */
 async function openSchema(db: mongo.Db): Promise<void> {
   if ((await versionOf(db)) === null && !(await isUsed(db))) {
@@ -50,10 +50,10 @@ async function openSchema(db: mongo.Db): Promise<void> {
       db,
       COLLECTIONS.find(({ name }) => name === SCHEMA)!,
     );
-    const noted = { $setOnInsert: { version: SCHEMA_VERSION } };
-    await db.collection<SchemaDocument>(SCHEMA).updateOne({ _id: SCHEMA }, noted, { upsert: true });
+    const insertVersion = { $setOnInsert: { version: SCHEMA_VERSION } };
+    await db.collection<SchemaDocument>(SCHEMA).updateOne({ _id: SCHEMA }, insertVersion, { upsert: true });
   }
-  // Another server may have noted it meanwhile, and built the first collections.
+  // Another server may have stored the version meanwhile and created the first collections.
   await checkSchema(db);
 }
 
@@ -69,7 +69,7 @@ async function versionOf(db: mongo.Db): Promise<number | null> {
   return (await db.collection<SchemaDocument>(SCHEMA).findOne({ _id: SCHEMA }))?.version ?? null;
 }
 
-/** Whether a collection of Patchbay's is there, beside the one of the version. */
+/** Whether a Patchbay collection exists, other than that of the schema version. */
 async function isUsed(db: mongo.Db): Promise<boolean> {
   const names = new Set(COLLECTIONS.map(({ name }) => name).filter((name) => name !== SCHEMA));
   const listed = await db.listCollections({}, { nameOnly: true }).toArray();
@@ -80,7 +80,7 @@ async function create(db: mongo.Db, collection: Collection): Promise<void> {
   try {
     await db.createCollection(collection.name, { validator: validatorOf(collection) });
   } catch (error) {
-    // It is there, in this form or another.
+    // It exists, perhaps in another form.
     if (!(error instanceof mongo.MongoServerError) || error.code !== NAMESPACE_EXISTS) throw error;
   }
 }
@@ -105,77 +105,77 @@ async function checkValidators(db: mongo.Db): Promise<void> {
   }
 }
 
-/** What the server refuses documents by that do not fit it. */
+/** The validator of a collection. */
 function validatorOf({ schema }: Collection): mongo.Document {
   return { $jsonSchema: schema.toJSONSchema({ useBsonType: true }) };
 }
 
 async function buildIndexes(db: mongo.Db, { name, indexes }: Collection): Promise<void> {
   const collection = db.collection(name);
-  const { missing, others } = compareIndexes((await collection.listIndexes().toArray()) as FoundIndex[], {
+  const { missing, different } = compareIndexes((await collection.listIndexes().toArray()) as FoundIndex[], {
     name,
     indexes,
   });
-  if (others.length > 0) throw others[0]!;
+  if (different.length > 0) throw different[0]!;
   if (missing.length > 0) await collection.createIndexes(missing.map((index) => ({ ...index })));
 }
 
-/** Of what is declared what is not there, and what is there in another form, or refuses writes beside it. */
+/** Indexes that are missing, differ from the declaration, or refuse writes although undeclared. */
 function compareIndexes(
-  there: FoundIndex[],
+  existing: FoundIndex[],
   { name, indexes }: Pick<Collection, 'name' | 'indexes'>,
-): { missing: Index[]; others: DatabaseDiffersError[] } {
-  const found = new Map(there.map((index) => [index.name, index]));
+): { missing: Index[]; different: DatabaseDiffersError[] } {
+  const found = new Map(existing.map((index) => [index.name, index]));
   const missing: Index[] = [];
-  const others: DatabaseDiffersError[] = [];
+  const different: DatabaseDiffersError[] = [];
   for (const index of indexes) {
-    const known = found.get(index.name);
-    if (known === undefined) missing.push(index);
-    else if (!isSame(known, index)) others.push(differs(name, index.name));
+    const current = found.get(index.name);
+    if (current === undefined) missing.push(index);
+    else if (!isSame(current, index)) different.push(differsError(name, index.name));
     found.delete(index.name);
   }
   for (const [other, { unique }] of found)
-    if (unique === true && other !== '_id_') others.push(differs(name, other));
-  return { missing, others };
+    if (unique === true && other !== '_id_') different.push(differsError(name, other));
+  return { missing, different };
 }
 
-/** What is missing in a database, or other than declared, each with what mends it. Nothing is changed. */
-export async function differencesOf(db: mongo.Db): Promise<{ what: string; mend: string }[]> {
+/** Missing or different collections and indexes, each with its remedy. Changes nothing. */
+export async function differencesOf(db: mongo.Db): Promise<{ fault: string; remedy: string }[]> {
   const listed = await db.listCollections({}, { nameOnly: false }).toArray();
   const found = new Map(listed.map(({ name, options }) => [name, options?.validator as unknown]));
   const keepsValidators = COLLECTIONS.some(({ name }) => found.get(name) !== undefined);
-  const mend = 'The next start of a server builds it, or says what is in its way.';
-  const differences: { what: string; mend: string }[] = [];
+  const remedy = 'The next start of a server builds it, or says what is in its way.';
+  const differences: { fault: string; remedy: string }[] = [];
   for (const collection of COLLECTIONS) {
     const { name } = collection;
     if (!found.has(name)) {
-      differences.push({ what: `The collection ${name} is not there.`, mend });
+      differences.push({ fault: `The collection ${name} is not there.`, remedy });
       continue;
     }
-    const { missing, others } = compareIndexes(
+    const { missing, different } = compareIndexes(
       (await db.collection(name).listIndexes().toArray()) as FoundIndex[],
       collection,
     );
     for (const index of missing)
-      differences.push({ what: `The index ${index.name} of the collection ${name} is not there.`, mend });
-    differences.push(...others);
+      differences.push({ fault: `The index ${index.name} of the collection ${name} is not there.`, remedy });
+    differences.push(...different);
     if (keepsValidators && !isDeepStrictEqual(found.get(name), validatorOf(collection)))
-      differences.push({ what: `The validator of the collection ${name} is another.`, mend });
+      differences.push({ fault: `The validator of the collection ${name} is another.`, remedy });
   }
   return differences;
 }
 
-/** The order of keys counts, and so does any option that changes what the index holds or refuses. */
-function isSame(there: FoundIndex, { key, unique }: Index): boolean {
-  const keys = (of: unknown): string =>
-    JSON.stringify(Object.entries(of as object).map(([k, v]) => [k, Number(v)]));
+/** The order of keys matters, and so does any option that changes what the index holds or refuses. */
+function isSame(existing: FoundIndex, { key, unique }: Index): boolean {
+  const keys = (value: unknown): string =>
+    JSON.stringify(Object.entries(value as object).map(([k, v]) => [k, Number(v)]));
   const isPlain = ['sparse', 'partialFilterExpression', 'expireAfterSeconds', 'collation', 'hidden'].every(
-    (option) => there[option] === undefined || there[option] === false,
+    (option) => existing[option] === undefined || existing[option] === false,
   );
-  return keys(there.key) === keys(key) && (there.unique === true) === (unique === true) && isPlain;
+  return keys(existing.key) === keys(key) && (existing.unique === true) === (unique === true) && isPlain;
 }
 
-function differs(collection: string, index: string): DatabaseDiffersError {
+function differsError(collection: string, index: string): DatabaseDiffersError {
   return new DatabaseDiffersError(
     `The index ${index} of the collection ${collection} is not as this Patchbay declares it.`,
     `db.getCollection(${JSON.stringify(collection)}).dropIndex(${JSON.stringify(index)})`,

@@ -13,13 +13,13 @@ import { checked, eq } from './values.js';
 import { TURN_TEXTS, type TurnTextDocument } from './turn-collections.js';
 import { TransferError, NO_USAGE } from '../transfer/records.js';
 
-/** A projector looks every few seconds; what has waited for so long, no server has looked for. */
+/** A projector polls every few seconds; an older outbox has been polled by no server. */
 const WAITED_MS = 5 * 60_000;
-/** A sweep removes what is an hour old; twice as long is too long. */
+/** The sweep removes texts after an hour; twice that is a fault. */
 const LOOSE_MS = 2 * 60 * 60_000;
-const OWNERS_AT_ONCE = 500;
+const OWNERS_PER_QUERY = 500;
 
-/** A database as it is, whether servers run on it or not: nothing of it is built or changed, but by `repair`. */
+/** Checks a database in place, whether servers run on it or not. Only `repair` changes anything. */
 export async function checkDatabase<T>(
   uri: string,
   findings: Findings,
@@ -32,7 +32,8 @@ export async function checkDatabase<T>(
     if ((await filledCollections(db)).length === 0) throw new TransferError('The database holds nothing.');
     await refuseIncomplete(db);
     await checkSchema(db);
-    for (const { what, mend } of await differencesOf(db)) findings.add('declared', `${what} ${mend}`);
+    for (const { fault: what, remedy: mend } of await differencesOf(db))
+      findings.add('declared', `${what} ${mend}`);
     const stores = TransferStores.asItIs(connection);
     await checkOutboxes(stores, findings, now);
     await checkOrphans(stores, findings, now);
@@ -62,7 +63,7 @@ async function checkOutboxes(stores: TransferStores, findings: Findings, now: nu
 
 async function checkOrphans(stores: TransferStores, findings: Findings, now: number): Promise<void> {
   for (let after: string | null = ''; after !== null;) {
-    const { orphans, last } = await stores.bytes.orphanParts(after, OWNERS_AT_ONCE);
+    const { orphans, last } = await stores.bytes.orphanParts(after, OWNERS_PER_QUERY);
     for (const owner of orphans) findings.add('orphans', `parts of bytes ${owner}`);
     after = last;
   }
@@ -75,7 +76,7 @@ async function checkOrphans(stores: TransferStores, findings: Findings, now: num
     findings.add('orphans', `a text of turn ${turn}`);
 }
 
-/** Sets the usage of a workspace to what it holds; false where it is not as it was counted any more. */
+/** Sets the usage of a workspace to what it holds; false if the counts have changed since. */
 async function setUsage(
   stores: TransferStores,
   { workspaceId, counted, held }: UsageDifference,
@@ -83,8 +84,13 @@ async function setUsage(
   const { workspaceId: _id, ...usage } = held;
   await stores.database.insert(stores.usage, { _id, ...NO_USAGE, members: [] });
   const { bytes, files, versions, sessions } = counted;
-  const asCounted = { _id: eq(workspaceId), bytes: eq(bytes), files: eq(files), versions: eq(versions) };
-  // Whatever is counted of a member is counted of the workspace, too.
-  const filter = { ...asCounted, sessions: eq(sessions) };
+  const unchangedCounts = {
+    _id: eq(workspaceId),
+    bytes: eq(bytes),
+    files: eq(files),
+    versions: eq(versions),
+  };
+  // Every count of a member is also part of the workspace's.
+  const filter = { ...unchangedCounts, sessions: eq(sessions) };
   return (await stores.usage.updateOne(filter, { $set: checked(usage) })).matchedCount === 1;
 }

@@ -9,10 +9,10 @@ import { TRAIL_COLLECTIONS } from './trail-collections.js';
 import { TURN_COLLECTIONS } from './turn-collections.js';
 import { USAGE_COLLECTIONS } from './usage-collections.js';
 
-/** The record as a document: its id is the `_id`. */
+/** The record as a document, with its id as `_id`. */
 type Stored<Record extends { id: string }> = Omit<Record, 'id'> & { _id: string };
 
-/** `removals`: those that are not settled; of several of one user the last counts. */
+/** `removals` are the unsettled ones; of several of one user the last counts. */
 export type WorkspaceDocument = Omit<Stored<WorkspaceRecord>, 'approvals'> & {
   approvals: CloudChange[];
   removals: Omit<Removal, 'workspaceId'>[];
@@ -22,7 +22,7 @@ export interface CheckDocument {
   at: number;
 }
 
-/** The one document of its collection. */
+/** The only document of its collection. */
 export interface SchemaDocument {
   _id: string;
   version: number;
@@ -35,16 +35,16 @@ export const WORKSPACES = 'workspaces';
 export const CHECKS = 'checks';
 export const SCHEMA = 'schema';
 
-/** Both say in what order they are listed. */
+/** Both determine a listing order. */
 export const WORKSPACE_INDEXES = {
   member: { name: 'member', key: { 'members.userId': 1, createdAt: 1, _id: 1 } },
   maker: { name: 'maker', key: { createdBy: 1, createdAt: 1, _id: 1 } },
 } as const;
 
-/** Another number in the database does not open; counted up from the first release on. */
+/** A database with another number is refused; it is incremented from the first release on. */
 export const SCHEMA_VERSION = 2;
 
-/** The one place that says what is in the database; `buildCollections` makes it so. */
+/** The only declaration of the database; `buildCollections` applies it. */
 export const COLLECTIONS: readonly Collection[] = [
   {
     name: WORKSPACES,

@@ -7,17 +7,17 @@ import { faultOf, isDuplicateOnly } from './faults.js';
 import { checked } from './values.js';
 
 const RETRY_AFTER_SECONDS = 5;
-/** How often an operation is tried; in between a random part of a time that doubles. */
+/** Number of attempts per operation; pauses between them are random, up to a limit that doubles. */
 const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 25;
-/** So long after the first try none begins: a server that takes calls and answers none fails each of them slowly. */
-const PATIENCE_MS = 10_000;
-/** So long one try may take. */
+/** No retry starts later than this: a server that accepts calls and never answers fails each slowly. */
+const RETRY_FOR_MS = 10_000;
+/** Time limit of one attempt, ms. */
 const TRY_MS = 30_000;
 
 /**
- * What is acknowledged is in the journal of most of the servers. The driver repeats a write itself where the server takes
- * part in that; a standalone one does not. Nothing waits for a server longer than these times.
+ * A majority of the replica set acknowledges writes, in its journal. The driver retries a write itself on a replica
+ * set, but not on a standalone server. No call waits for a server longer than these times.
  */
 export const CONNECT_OPTIONS: ConnectOptions = {
   writeConcern: { w: 'majority', journal: true, wtimeoutMS: 10_000 },
@@ -28,21 +28,21 @@ export const CONNECT_OPTIONS: ConnectOptions = {
   connectTimeoutMS: 5_000,
   socketTimeoutMS: 20_000,
   waitQueueTimeoutMS: 5_000,
-  // Collections are built at boot, before the first call; later nothing waits in a queue for a server that is away.
+  // Collections are created at boot, before the first call; later calls fail at once while the server is away.
   autoCreate: false,
   autoIndex: false,
   bufferCommands: false,
 };
 
-/** The connection to MongoDB, with its collections as they are declared. Every call goes through `attempt`. */
+/** The connection to MongoDB, with its declared collections. Every call goes through `attempt`. */
 export class MongoDatabase implements OnApplicationShutdown {
   private readonly logger = new Logger('Storage');
-  private isAway = false;
+  private isUnavailable = false;
   private closed = false;
 
   private constructor() {}
 
-  /** Builds what is missing; where something is there in another form, it closes the connection and throws. */
+  /** Creates what is missing; closes the connection and throws if anything differs from the declaration. */
   static async open(connection: Connection): Promise<MongoDatabase> {
     try {
       await buildCollections(connection);
@@ -53,38 +53,34 @@ export class MongoDatabase implements OnApplicationShutdown {
     return new MongoDatabase();
   }
 
-  /** Builds nothing, whatever is there. */
-  static asItIs(): MongoDatabase {
+  /** Wraps the connection without creating anything. */
+  static withoutSetup(): MongoDatabase {
     return new MongoDatabase();
   }
 
   /**
-   * Does the work, and does it again where the database failed in passing: it may have been done then, so it has to be work
-   * that does nothing more the second time and answers the same. Rejects with UNAVAILABLE where that does not help, or where
-   * a try takes longer than `tryMs`.
+   * Runs the work, and repeats it after transient faults. The first attempt may have succeeded, so it must be
+   * idempotent and return the same result. Rejects with UNAVAILABLE if retries fail, or one takes longer than `tryMs`.
    */
   async attempt<T>(work: () => Promise<T>, tryMs = TRY_MS): Promise<T> {
-    const patientUntil = performance.now() + PATIENCE_MS;
+    const retryUntil = performance.now() + RETRY_FOR_MS;
     for (let count = 1; ; count += 1) {
       if (this.closed) throw new DomainError('UNAVAILABLE', 'The server is stopping.');
       try {
         const result = await inTime(work(), tryMs);
-        this.answered();
+        this.markAvailable();
         return result;
       } catch (error) {
         const fault = faultOf(error);
         if (fault !== 'passing' && fault !== 'unreached') throw error;
-        const isLast = fault === 'unreached' || count === ATTEMPTS || performance.now() > patientUntil;
+        const isLast = fault === 'unreached' || count === ATTEMPTS || performance.now() > retryUntil;
         if (isLast) throw this.unavailable(error as Error);
         await sleep(Math.random() * FIRST_PAUSE_MS * 2 ** count);
       }
     }
   }
 
-  /**
-   * Stores a document whose `_id` is not there yet. False where that, or another unique key of it, is taken: by another
-   * document, or by this one if it was sent before.
-   */
+  /** Inserts a document. False if a unique key is taken: by another document, or by this one if it was sent before. */
   insert<T extends { _id: string }>(model: Model<T>, document: T): Promise<boolean> {
     checked(document);
     return this.attempt(async () => {
@@ -98,7 +94,7 @@ export class MongoDatabase implements OnApplicationShutdown {
     });
   }
 
-  /** Stores documents whose `_id` is not there yet, in one go; those that are there, having been sent before, stay. */
+  /** Inserts documents in one call; existing ones, which were sent before, stay. */
   async insertNew<T extends { _id: string }>(model: Model<T>, documents: readonly T[]): Promise<void> {
     documents.forEach(checked);
     await this.attempt(async () => {
@@ -110,19 +106,19 @@ export class MongoDatabase implements OnApplicationShutdown {
     });
   }
 
-  /** From here on every call is refused; the connection is closed by the module that opened it. */
+  /** Refuses every further call; the module that opened the connection closes it. */
   onApplicationShutdown(): void {
     this.closed = true;
   }
 
-  private answered(): void {
-    if (this.isAway) this.logger.log('The database answers again');
-    this.isAway = false;
+  private markAvailable(): void {
+    if (this.isUnavailable) this.logger.log('The database answers again');
+    this.isUnavailable = false;
   }
 
   private unavailable(error: Error): DomainError {
-    if (!this.isAway) this.logger.error({ reason: error.message }, 'The database does not answer');
-    this.isAway = true;
+    if (!this.isUnavailable) this.logger.error({ reason: error.message }, 'The database does not answer');
+    this.isUnavailable = true;
     const message =
       'The database of the server does not answer: the request may not have been stored. Try again later.';
     return new DomainError('UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
@@ -130,8 +126,8 @@ export class MongoDatabase implements OnApplicationShutdown {
 }
 
 /**
- * The driver (7.9) never ends a command that it writes to a connection whose server has just gone: it waits for the socket
- * to drain, which is destroyed, and counts no time.
+ * Driver 7.9 never settles a command that it writes to a connection whose server has just gone: it waits for a
+ * destroyed socket to drain, without a timeout.
  */
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -3,7 +3,7 @@ import type { EntryDocument } from './file-collections.js';
 import type { WithOutbox } from './outbox.js';
 import { eq, keyOf } from './values.js';
 
-/** What is read of a file or folder; its versions have questions of their own. */
+/** The fields to read of a file or folder; its versions are queried separately. */
 export const ENTRY = { fresh: 0, outbox: 0, outboxWrites: 0, pendingIn: 0 } as const;
 export type StoredEntry = Omit<EntryDocument, 'fresh' | keyof WithOutbox>;
 
@@ -13,13 +13,13 @@ export function entryId({ workspaceId, id }: { workspaceId: string; id: string }
   return keyOf(workspaceId, id);
 }
 
-/** What is live at a docPath. */
+/** The `place` of the live entry at a docPath. */
 export function livePlace(workspaceId: string, docPath: string): string {
   return keyOf(workspaceId, docPath);
 }
 
-/** Where an entry is, as it is stored. */
-export function placed({ workspaceId, id, path, docPath, deletedAt }: Place) {
+/** The location fields of an entry, as stored. */
+export function locationOf({ workspaceId, id, path, docPath, deletedAt }: Place) {
   const isLive = deletedAt === null;
   const place = isLive ? livePlace(workspaceId, docPath) : keyOf(workspaceId, 'deleted', id);
   return { path, docPath, parent: folderOf(docPath), place, isLive, deletedAt };
@@ -30,10 +30,10 @@ export function documentOf(entry: FileRecord | FolderRecord): StoredEntry {
   const common = { _id: entryId(entry), id, kind, workspaceId, createdAt, holder };
   if (entry.kind === 'folder') {
     const state = { revision: 1, lastNumber: 0, head: null, updatedAt: createdAt };
-    return { ...common, ...state, ...placed({ ...entry, deletedAt: null }) };
+    return { ...common, ...state, ...locationOf({ ...entry, deletedAt: null }) };
   }
   const { revision, lastNumber, head, updatedAt } = entry;
-  return { ...common, revision, lastNumber, head, updatedAt, ...placed(entry) };
+  return { ...common, revision, lastNumber, head, updatedAt, ...locationOf(entry) };
 }
 
 export function toEntry({
@@ -52,12 +52,12 @@ export function toEntry({
   return { kind, ...common, revision, lastNumber, head: head!, updatedAt, deletedAt };
 }
 
-/** Those that may be live below a folder, by docPath. */
+/** The condition for possibly live entries below a folder, by docPath. */
 export function liveIn(workspaceId: string) {
   return { workspaceId: eq(workspaceId), isLive: eq(true) };
 }
 
-/** The path, or docPath, of the folder that something is in; "" at the top. */
+/** The path, or docPath, of the parent folder; "" at the top. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

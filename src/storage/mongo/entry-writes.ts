@@ -14,7 +14,7 @@ import { Projector } from './projector.js';
 import { Trail } from './trail.js';
 import { checked, eq } from './values.js';
 
-/** An outbox that is this long is emptied before more is put into it. */
+/** An outbox of this length is emptied before more is added. */
 const FULL = 'outbox.999';
 
 interface Name {
@@ -23,7 +23,7 @@ interface Name {
 }
 type Before = Pick<EntryDocument, 'isLive' | 'path' | 'docPath' | 'fresh'>;
 
-/** The writes to files and folders, each of one document with its versions and events. */
+/** Writes files and folders, each one document with its versions and events. */
 @Injectable()
 export class EntryWrites {
   private readonly insertNew: (document: EntryDocument) => Promise<boolean>;
@@ -47,7 +47,7 @@ export class EntryWrites {
     return isMade;
   }
 
-  /** What it was before; null where it is not as expected, or its place is taken. */
+  /** Returns the document before the update; null if the condition failed, or the place is taken. */
   async update(
     name: Name,
     expected: object,
@@ -78,24 +78,24 @@ export class EntryWrites {
       if (events.length > 0) this.projector.wake(name.workspaceId);
       return before;
     }
-    const full = { _id, ...expected, [FULL]: { $exists: true } };
-    if (!(await this.exists(full))) return null;
+    const whenFull = { _id, ...expected, [FULL]: { $exists: true } };
+    if (!(await this.exists(whenFull))) return null;
     await this.projector.drain(name.workspaceId);
     return this.update(name, expected, state, version, events);
   }
 
-  /** Whether there is, or was, a file or folder of this id. */
+  /** Whether a file or folder with this id exists or existed. */
   isIdTaken(name: Name): Promise<boolean> {
     return this.exists({ _id: eq(entryId(name)) });
   }
 
-  /** Whether an event of the entry is recorded. First where it waits: from there it goes into the trail. */
+  /** Whether an event of the entry is recorded. Checks the outbox first, since events move from there to the trail. */
   async isRecorded(name: Name, { eventId }: AuditDraft): Promise<boolean> {
     const waiting = { _id: eq(entryId(name)), 'outbox.eventId': eq(eventId) };
     return (await this.exists(waiting)) || this.trail.has(eventId);
   }
 
-  /** The last thing before a write. */
+  /** Checks membership right before a write. */
   private async requireWriter(workspaceId: string, [event]: readonly AuditDraft[]): Promise<void> {
     const userId = event?.actor.userId ?? null;
     if (userId !== null) await this.members.require({ workspaceId, userId });

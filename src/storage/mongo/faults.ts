@@ -2,15 +2,12 @@ import { mongo } from 'mongoose';
 
 const DUPLICATE_KEY = 11_000;
 
-/**
- * What a server says while it steps down, starts, stops, or waits for others, and of a write concern that was not met in
- * time: the same may well succeed a moment later.
- */
-const PASSING = new Set([
+/** Errors of a server that steps down, starts, stops or waits for others: a retry may succeed soon. */
+const TRANSIENT = new Set([
   ...[6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436],
 ]);
 
-/** Nothing answered within the time that a call may wait. To try at once again would double that time. */
+/** No server answered within the time limit of a call. An immediate retry would double that time. */
 const UNREACHED = new Set([
   'MongoServerSelectionError',
   'MongoTopologyClosedError',
@@ -21,30 +18,30 @@ const UNREACHED = new Set([
 
 export type Fault = 'duplicate' | 'passing' | 'unreached' | 'other';
 
-/** What a thrown thing says about the database. */
+/** Classifies a thrown error as a fault of the database. */
 export function faultOf(error: unknown): Fault {
   if (!(error instanceof mongo.MongoError)) return 'other';
   if (UNREACHED.has(error.name)) return 'unreached';
-  // Of the server that was not found it holds what was looked for.
+  // A server selection error contains the topology in `reason`.
   if (isBroken(error)) return 'reason' in error ? 'unreached' : 'passing';
-  // Of many writes at once, where it is not the writes that failed but the wait for others, the code is within.
+  // If a bulk write failed only on its write concern, the code is nested.
   const code = error instanceof mongo.MongoBulkWriteError ? (error.code ?? error.err?.code) : error.code;
   if (code === DUPLICATE_KEY) return 'duplicate';
   const isPassing =
     error instanceof mongo.MongoNetworkError ||
     error.hasErrorLabel('RetryableWriteError') ||
-    PASSING.has(Number(code));
+    TRANSIENT.has(Number(code));
   return isPassing ? 'passing' : 'other';
 }
 
-/** Whether all that a write of many documents failed with is that some are there. */
+/** Whether a bulk write failed only because some documents exist. */
 export function isDuplicateOnly(error: unknown): boolean {
   if (!(error instanceof mongo.MongoBulkWriteError)) return faultOf(error) === 'duplicate';
   const failed = [error.writeErrors].flat();
   return failed.length > 0 && failed.every(({ code }) => code === DUPLICATE_KEY);
 }
 
-/** Whether a write of many documents came to no answer: the driver wraps what has happened then, and keeps no name of it. */
+/** Whether a bulk write got no response: the driver wraps the network error and drops its name. */
 function isBroken(error: mongo.MongoError): boolean {
   if (!(error instanceof mongo.MongoBulkWriteError)) return false;
   return error.code === undefined && error.err === undefined && [error.writeErrors].flat().length === 0;

@@ -3,7 +3,7 @@ import type { FileVersion } from '../ports/files.store.js';
 import { OUTBOX_FIELDS, OUTBOX_INDEX, type WithOutbox } from './outbox.js';
 import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
 
-/** `coming` and `going` are those whose parts are not all there yet, or any more: for readers they are not there. */
+/** `coming` and `going` blobs may lack parts; readers do not see them. */
 export type BlobState = 'coming' | 'here' | 'going';
 
 export interface BlobDocument {
@@ -11,23 +11,23 @@ export interface BlobDocument {
   workspaceId: string;
   sha256: string;
   size: number;
-  /** userId of whoever brought it first. */
+  /** userId of the first uploader. */
   holder: string;
   state: BlobState;
-  /** Since when it may be that nothing refers to it; null where a version is known to: none is ever removed. */
+  /** Since when it may be unreferenced; null if a version, which is never removed, references it. */
   checkAt: number | null;
   markedAt: number | null;
-  /** Counts those who came for it: what a sweep saw holds while this is the same. */
+  /** Incremented by every request for it: what a sweep read is valid while this is unchanged. */
   revision: number;
-  /** Names this one among all of its hash that ever were: its parts are of that name. */
+  /** Identifies this blob among all past ones of its hash; names its parts. */
   generation: string;
-  /** The bytes; null where they are in parts. */
+  /** The bytes; null if they are in parts. */
   bytes: Buffer | null;
 }
 
 /**
- * A file, or a folder that was made. `place` is unique: what is live has one by its docPath, anything else one of its own.
- * A folder has no versions, and its `updatedAt` is its `createdAt`.
+ * A file, or a folder that was created explicitly. `place` is unique: derived from the docPath for a live entry, from
+ * the id for any other. A folder has no versions, and its `updatedAt` is its `createdAt`.
  */
 export interface EntryDocument extends WithOutbox {
   _id: string;
@@ -36,14 +36,14 @@ export interface EntryDocument extends WithOutbox {
   workspaceId: string;
   path: string;
   docPath: string;
-  /** docPath of the folder that it is in. */
+  /** docPath of the parent folder. */
   parent: string;
   place: string;
   isLive: boolean;
   revision: number;
   lastNumber: number;
   head: FileVersion | null;
-  /** The last versions, which are not, or not only, in the collection of versions. */
+  /** The last versions; some of them may also be in the collection of versions. */
   fresh: FileVersion[];
   createdAt: number;
   updatedAt: number;
@@ -54,13 +54,13 @@ export interface EntryDocument extends WithOutbox {
 export type VersionDocument = FileVersion & { _id: string; workspaceId: string; fileId: string };
 
 /**
- * One way in which a folder was spelt by something that was live below it. `looseSince`: when it was last written down, or
- * something went from below it, epoch ms; null where somebody has seen since then that something is live there.
+ * One spelling of a folder, by something live below it. `looseSince`: when it was last written, or an entry below it
+ * removed, epoch ms; null once something live was seen below it since.
  */
 export interface SpellingDocument {
   _id: string;
   workspaceId: string;
-  /** docPath of the folder that it is in. */
+  /** docPath of the parent folder. */
   parent: string;
   path: string;
   docPath: string;
@@ -72,10 +72,10 @@ export const ENTRIES = 'entries';
 export const VERSIONS = 'versions';
 export const SPELLINGS = 'folder_spellings';
 
-const yesOrNo = { type: Boolean, required: true };
+const requiredBoolean = { type: Boolean, required: true };
 const version: { [Field in keyof FileVersion]: unknown } = {
   ...{ id: text, number, sha256: text, sizeBytes: number, shape: text, author: text, source: text },
-  ...{ batchId: textOrNull, filePatchId: textOrNull, callId: textOrNull, conflict: yesOrNo },
+  ...{ batchId: textOrNull, filePatchId: textOrNull, callId: textOrNull, conflict: requiredBoolean },
   isExecutable: { type: Boolean, default: null },
   createdAt: number,
 };
@@ -99,7 +99,7 @@ export const FILE_COLLECTIONS: readonly Collection[] = [
     name: ENTRIES,
     schema: schemaOf({
       ...{ id: text, kind: text, workspaceId: text, path: text, docPath: text, parent: text, place: text },
-      ...{ isLive: yesOrNo, revision: number, lastNumber: number, fresh: list(version) },
+      ...{ isLive: requiredBoolean, revision: number, lastNumber: number, fresh: list(version) },
       head: { type: new Schema(version, { _id: false, strict: 'throw' }), default: null },
       ...{ createdAt: number, updatedAt: number, deletedAt: numberOrNull, holder: text },
       ...OUTBOX_FIELDS,

@@ -18,7 +18,7 @@ import {
 import { prefixEnd } from '../prefix-end.js';
 import { Blobs } from './blobs.js';
 import { MongoDatabase } from './database.js';
-import { documentOf, ENTRY, entryId, livePlace, placed, type StoredEntry, toEntry } from './entries.js';
+import { documentOf, ENTRY, entryId, livePlace, locationOf, type StoredEntry, toEntry } from './entries.js';
 import { EntryWrites } from './entry-writes.js';
 import { type EntryDocument, ENTRIES } from './file-collections.js';
 import { FolderSpellings } from './folder-spellings.js';
@@ -32,7 +32,7 @@ type Filter = QueryFilter<EntryDocument>;
 
 @Injectable()
 export class MongoFileStore extends FileStore {
-  private readonly atPlace: (place: string) => Promise<EntryDocument | null>;
+  private readonly byPlace: (place: string) => Promise<EntryDocument | null>;
 
   constructor(
     private readonly database: MongoDatabase,
@@ -45,13 +45,13 @@ export class MongoFileStore extends FileStore {
     @InjectModel(ENTRIES) private readonly entries: Model<EntryDocument>,
   ) {
     super();
-    this.atPlace = readsBy(database, entries, 'place', ENTRY);
+    this.byPlace = readsBy(database, entries, 'place', ENTRY);
   }
 
   async insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean> {
     const { workspaceId, head } = file;
     await this.prepare(file);
-    const isHeld = await this.hold(workspaceId, head, bytes);
+    const isHeld = await this.holdBytes(workspaceId, head, bytes);
     if (!isHeld || !(await this.writes.insert(documentOf(file), [head], events))) {
       const isMade = await this.writes.isIdTaken(file);
       if (!isHeld && !isMade && (await this.isFree(file))) throw withoutBytes(head);
@@ -108,7 +108,7 @@ export class MongoFileStore extends FileStore {
     const { workspaceId, holder } = folder;
     await this.prepare({ ...folder, deletedAt });
     const expected = { kind: eq('folder'), isLive: eq(true) };
-    const { place, isLive } = placed({ ...folder, deletedAt });
+    const { place, isLive } = locationOf({ ...folder, deletedAt });
     if ((await this.writes.update(folder, expected, { place, isLive, deletedAt }, null, events)) !== null) {
       void this.usage.count(workspaceId, holder, { files: -1 });
       await this.folders.loosen(workspaceId, folder.path, folder.docPath);
@@ -116,11 +116,13 @@ export class MongoFileStore extends FileStore {
     }
     const [event] = events;
     const removed = { _id: eq(entryId(folder)), kind: eq('folder'), deletedAt: eq(deletedAt) };
-    return event === undefined ? (await this.one(removed)) !== null : this.writes.isRecorded(folder, event);
+    return event === undefined
+      ? (await this.findOne(removed)) !== null
+      : this.writes.isRecorded(folder, event);
   }
 
   async at(workspaceId: string, docPath: string): Promise<Entry | null> {
-    const found = await this.atPlace(livePlace(workspaceId, docPath));
+    const found = await this.byPlace(livePlace(workspaceId, docPath));
     return found === null ? this.folders.at(workspaceId, docPath) : toEntry(found);
   }
 
@@ -132,7 +134,7 @@ export class MongoFileStore extends FileStore {
 
   async byId(workspaceId: string, fileId: string): Promise<FileRecord | null> {
     const _id = eq(entryId({ workspaceId, id: fileId }));
-    return (await this.one({ _id, kind: eq('file' as const) })) as FileRecord | null;
+    return (await this.findOne({ _id, kind: eq('file' as const) })) as FileRecord | null;
   }
 
   childrenOf(
@@ -164,8 +166,8 @@ export class MongoFileStore extends FileStore {
     const end = prefixEnd(checked(docPrefix));
     const range = { $gte: docPrefix, ...(end !== null && { $lt: end }) };
     if (after === null) return this.list({ ...files, docPath: range }, byDocPath, limit);
-    // Of several that were deleted at one docPath, first those behind the last one.
-    const same =
+    // Of several files deleted at one docPath, first those after the cursor.
+    const sameDocPath =
       deleted && after.docPath.startsWith(docPrefix)
         ? await this.list(
             { ...files, docPath: eq(after.docPath), id: { $gt: checked(after.id) } },
@@ -173,9 +175,9 @@ export class MongoFileStore extends FileStore {
             limit,
           )
         : [];
-    if (same.length === limit) return same;
-    const behind = { ...files, docPath: { ...range, $gt: checked(after.docPath) } };
-    return [...same, ...(await this.list(behind, byDocPath, limit - same.length))];
+    if (sameDocPath.length === limit) return sameDocPath;
+    const later = { ...files, docPath: { ...range, $gt: checked(after.docPath) } };
+    return [...sameDocPath, ...(await this.list(later, byDocPath, limit - sameDocPath.length))];
   }
 
   versionsOf(
@@ -212,7 +214,7 @@ export class MongoFileStore extends FileStore {
   ): Promise<boolean> {
     const { workspaceId, id } = file;
     await this.prepare(file);
-    const isHeld = await this.hold(workspaceId, version, bytes);
+    const isHeld = await this.holdBytes(workspaceId, version, bytes);
     if (!isHeld || !(await this.update(file, expectedRevision, version, events))) {
       const isMade = (await this.versions.byId(workspaceId, id, version.id)) !== null;
       if (!isHeld && !isMade) {
@@ -224,7 +226,7 @@ export class MongoFileStore extends FileStore {
     return true;
   }
 
-  /** Writes where the file stands now, and counts by how many there are more, and a version. */
+  /** Writes the file with its current location and versions, and counts the change. */
   private async update(
     file: FileRecord,
     expectedRevision: number,
@@ -233,7 +235,7 @@ export class MongoFileStore extends FileStore {
   ): Promise<boolean> {
     const { workspaceId, id, revision, head, lastNumber, updatedAt, holder } = file;
     const expected = { kind: eq('file'), revision: eq(expectedRevision) };
-    const state = { revision, head, lastNumber, updatedAt, holder, ...placed(file) };
+    const state = { revision, head, lastNumber, updatedAt, holder, ...locationOf(file) };
     const before = await this.writes.update(file, expected, state, version, events);
     if (before === null) return false;
     if (version !== null) void this.usage.count(workspaceId, version.author, { versions: 1 });
@@ -241,11 +243,11 @@ export class MongoFileStore extends FileStore {
     if (files !== 0) void this.usage.count(workspaceId, holder, { files });
     if (before.isLive && (file.deletedAt !== null || before.path !== file.path))
       await this.folders.loosen(workspaceId, before.path, before.docPath);
-    if (version !== null) await this.versions.settleSome(workspaceId, id, before.fresh.length + 1);
+    if (version !== null) await this.versions.moveFresh(workspaceId, id, before.fresh.length + 1);
     return true;
   }
 
-  /** What has to be there before the entry is written. */
+  /** Stores what the entry refers to, before the entry. */
   private async prepare({
     workspaceId,
     path,
@@ -256,19 +258,19 @@ export class MongoFileStore extends FileStore {
     if (deletedAt === null) await this.folders.spell(workspaceId, path, docPath);
   }
 
-  /** False where the bytes are missing: that is told of only where nothing else refuses the write. */
-  private hold(workspaceId: string, version: FileVersion, bytes: VersionBytes): Promise<boolean> {
+  /** False if the bytes are missing; reported only if nothing else refuses the write. */
+  private holdBytes(workspaceId: string, version: FileVersion, bytes: VersionBytes): Promise<boolean> {
     const { author: userId, sha256, createdAt } = version;
     return this.blobs.hold({ workspaceId, userId }, sha256, bytes, createdAt);
   }
 
   /** Whether the place of a file is free, or its own. */
   private async isFree(file: FileRecord): Promise<boolean> {
-    const there = await this.atPlace(placed(file).place);
-    return there === null || there.id === file.id;
+    const current = await this.byPlace(locationOf(file).place);
+    return current === null || current.id === file.id;
   }
 
-  private async one(filter: Filter): Promise<Entry | null> {
+  private async findOne(filter: Filter): Promise<Entry | null> {
     const found = await this.database.attempt(() => this.entries.findOne(filter, ENTRY).lean<StoredEntry>());
     return found === null ? null : toEntry(found);
   }

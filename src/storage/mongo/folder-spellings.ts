@@ -10,12 +10,12 @@ import { type EntryDocument, ENTRIES, type SpellingDocument, SPELLINGS } from '.
 import { Gathered } from './gathered.js';
 import { checked, eq, keyOf } from './values.js';
 
-/** Spellings of which is known what was written lately; of more the oldest is forgotten. */
-const KNOWN = 20_000;
-/** How long that is known: far shorter than a spelling is loose before it is removed. */
-const KNOWN_MS = 10 * 60_000;
-/** So many are looked at at once. */
-const AT_ONCE = 50;
+/** Number of recently written spellings in memory; the least recently used are dropped. */
+const MAX_RECENT = 20_000;
+/** How long they are remembered: far shorter than the grace period of loose spellings. */
+const RECENT_MS = 10 * 60_000;
+/** Spellings that are checked per query. */
+const PER_QUERY = 50;
 
 type Place = Pick<SpellingDocument, 'workspaceId' | 'docPath'>;
 type Order = 'path' | 'docPath';
@@ -23,19 +23,23 @@ type Listed = Pick<EntryDocument, 'kind' | 'path' | 'docPath' | 'updatedAt'>;
 const LISTED = { _id: 0, kind: 1, path: 1, docPath: 1, updatedAt: 1 } as const;
 
 /**
- * Folders that nobody made: one is there while something live lies below it, spelt as the first of that by docPath. Where
- * they may be is written down before whatever lies below is: a spelling for each folder on its path. A listing goes through
- * the spellings of its range, in order, and shows those that hold: so it costs as much as it shows, and as many spellings as
- * do not hold any more. A sweep removes those of folders that are not there, some time after something went from below them.
+ * Implied folders: one exists while something live is below it, spelled like the first such entry by docPath. Before
+ * an entry is written, a spelling is stored for each folder on its path. A listing reads the spellings of its range
+ * in order and shows the valid ones, so it costs as much as it shows, plus stale spellings. A sweep removes stale
+ * spellings some time after an entry below them was removed.
  */
 @Injectable()
 export class FolderSpellings {
-  private readonly spelt = new Recent();
-  private readonly loosened = new Recent();
-  private readonly spells = new Gathered<SpellingDocument, void>((asked) => done(this.spellAll(asked)));
-  private readonly loosens = new Gathered<string, void>((asked) => done(this.loosenAll(asked)));
-  /** Whether a docPath is spelt. */
-  private readonly spellingsAt = new Gathered<Place, boolean>((places) => this.areSpelt(places));
+  private readonly spelt = new RecentWrites();
+  private readonly loosened = new RecentWrites();
+  private readonly spellBatches = new Gathered<SpellingDocument, void>((requests) =>
+    toEmptyAnswer(this.spellAll(requests)),
+  );
+  private readonly loosenBatches = new Gathered<string, void>((requests) =>
+    toEmptyAnswer(this.loosenAll(requests)),
+  );
+  /** Whether any spelling of a docPath exists. */
+  private readonly spellingsAt = new Gathered<Place, boolean>((places) => this.haveSpelling(places));
 
   constructor(
     private readonly database: MongoDatabase,
@@ -43,25 +47,25 @@ export class FolderSpellings {
     @InjectModel(SPELLINGS) private readonly spellings: Model<SpellingDocument>,
   ) {}
 
-  /** Before something is live at a path. */
+  /** Stores the spellings of a path before something is live there. */
   async spell(workspaceId: string, path: string, docPath: string): Promise<void> {
     const now = Date.now();
     const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
     const missing = spellings.filter(({ _id }) => !this.spelt.has(_id, now));
-    await Promise.all(missing.map((spelling) => this.spells.of(spelling)));
+    await Promise.all(missing.map((spelling) => this.spellBatches.of(spelling)));
   }
 
-  /** After something went from a path, as seldom as `spell`. */
+  /** Marks the spellings of a path as loose after its entry was removed; throttled like `spell`. */
   async loosen(workspaceId: string, path: string, docPath: string): Promise<void> {
     const now = Date.now();
     const spellings = spellingsOf({ workspaceId, path, docPath, looseSince: now });
     const known = spellings.map(({ _id }) => _id).filter((_id) => !this.loosened.has(_id, now));
-    await Promise.all(known.map((_id) => this.loosens.of(_id)));
+    await Promise.all(known.map((_id) => this.loosenBatches.of(_id)));
   }
 
   /**
-   * Looks at up to `limit` spellings that are loose since before `before` (epoch ms): removes them where their folder is not
-   * there, unless somebody spells it just now. True where there may be more.
+   * Checks up to `limit` spellings that have been loose since before `before` (epoch ms), and removes those without a
+   * folder, unless one is being written. True if there may be more.
    */
   async removeUnused(before: number, limit: number): Promise<boolean> {
     const old = { looseSince: { $lt: checked(before) } };
@@ -70,9 +74,9 @@ export class FolderSpellings {
     );
     for (const { _id, workspaceId, docPath, looseSince } of loose) {
       const unchanged = { _id: eq(_id), looseSince: eq(looseSince) };
-      const isThere = (await this.impliedAt(workspaceId, docPath)) !== null;
+      const exists = (await this.impliedAt(workspaceId, docPath)) !== null;
       await this.database.attempt<unknown>(() =>
-        isThere
+        exists
           ? this.spellings.updateOne(unchanged, { $set: { looseSince: null } })
           : this.spellings.deleteOne(unchanged),
       );
@@ -80,7 +84,7 @@ export class FolderSpellings {
     return loose.length === limit;
   }
 
-  /** The folder that is at a docPath without having been made: mostly there is none, nor a spelling. */
+  /** The implied folder at a docPath. Usually there is neither a folder nor a spelling. */
   async at(workspaceId: string, docPath: string): Promise<Folder | null> {
     const isSpelt = await this.spellingsAt.of({
       workspaceId: checked(workspaceId),
@@ -89,7 +93,7 @@ export class FolderSpellings {
     return isSpelt ? this.impliedAt(workspaceId, docPath) : null;
   }
 
-  /** The folder that is implied at a docPath by what is live below it. */
+  /** The folder that live entries below a docPath imply. */
   async impliedAt(workspaceId: string, docPath: string): Promise<Folder | null> {
     const prefix = `${docPath}/`;
     const below = { ...liveIn(workspaceId), docPath: { $gt: checked(prefix), $lt: prefixEnd(prefix)! } };
@@ -132,27 +136,27 @@ export class FolderSpellings {
     return this.listed(workspaceId, { docPath }, 'docPath', limit);
   }
 
-  /** Of many who come at once to one folder, one writes for all. */
-  private async spellAll(asked: readonly SpellingDocument[]): Promise<void> {
+  /** Batches concurrent writes to one folder into one. */
+  private async spellAll(requests: readonly SpellingDocument[]): Promise<void> {
     const now = Date.now();
-    const missing = new Map(asked.map((spelling) => [spelling._id, spelling]));
+    const missing = new Map(requests.map((spelling) => [spelling._id, spelling]));
     for (const _id of missing.keys()) if (this.spelt.has(_id, now)) missing.delete(_id);
     if (missing.size === 0) return;
     const ids = [...missing.keys()];
-    // First what is there, so that nobody removes it; then what is not, or was removed just before. What is loose only since
-    // lately stays long enough: of many who come at once to one folder, none writes to what another has written.
-    const loose = { _id: { $in: ids }, looseSince: { $lt: now - KNOWN_MS } };
+    // First existing spellings, so that no sweep removes them; then missing ones, or ones removed just before. A recent
+    // `looseSince` leaves enough time, and skipping those keeps concurrent writers from updating the same document.
+    const loose = { _id: { $in: ids }, looseSince: { $lt: now - RECENT_MS } };
     await this.database.attempt(() => this.spellings.updateMany(loose, { $set: { looseSince: now } }));
     await this.database.insertNew(this.spellings, [...missing.values()]);
     this.spelt.add(ids, now);
   }
 
-  /** Where that can't be written, listings look at more than they need, and that is all. */
-  private async loosenAll(asked: readonly string[]): Promise<void> {
+  /** If this write fails, listings read more than necessary; nothing else breaks. */
+  private async loosenAll(requests: readonly string[]): Promise<void> {
     const now = Date.now();
-    const ids = [...new Set(asked)].filter((_id) => !this.loosened.has(_id, now));
+    const ids = [...new Set(requests)].filter((_id) => !this.loosened.has(_id, now));
     if (ids.length === 0) return;
-    const $or = [{ looseSince: null }, { looseSince: { $lt: now - KNOWN_MS } }];
+    const $or = [{ looseSince: null }, { looseSince: { $lt: now - RECENT_MS } }];
     const loose = { $set: { looseSince: now } };
     await this.database
       .attempt(() => this.spellings.updateMany({ _id: { $in: ids }, $or }, loose))
@@ -162,15 +166,15 @@ export class FolderSpellings {
       );
   }
 
-  private async areSpelt(places: readonly Place[]): Promise<boolean[]> {
+  private async haveSpelling(places: readonly Place[]): Promise<boolean[]> {
     const [workspaceIds, docPaths] = [new Set<string>(), new Set<string>()];
     for (const { workspaceId, docPath } of places) {
       workspaceIds.add(workspaceId);
       docPaths.add(docPath);
     }
-    const among = { workspaceId: { $in: [...workspaceIds] }, docPath: { $in: [...docPaths] } };
+    const filter = { workspaceId: { $in: [...workspaceIds] }, docPath: { $in: [...docPaths] } };
     const fields = { _id: 0, workspaceId: 1, docPath: 1 } as const;
-    const found = await this.database.attempt(() => this.spellings.find(among, fields).lean<Place[]>());
+    const found = await this.database.attempt(() => this.spellings.find(filter, fields).lean<Place[]>());
     const spelt = new Set(found.map(({ workspaceId, docPath }) => livePlace(workspaceId, docPath)));
     return places.map(({ workspaceId, docPath }) => spelt.has(livePlace(workspaceId, docPath)));
   }
@@ -196,7 +200,7 @@ export class FolderSpellings {
       .slice(0, limit);
   }
 
-  /** The first folders of a range that are there without having been made. */
+  /** The first implied folders of a range. */
   private async impliedIn(
     workspaceId: string,
     range: object,
@@ -206,17 +210,20 @@ export class FolderSpellings {
     const implied: ListedEntry[] = [];
     const sort: Record<string, 1> = order === 'path' ? { path: 1 } : { docPath: 1, path: 1 };
     const inRange = this.spellings.find({ workspaceId: eq(workspaceId), ...range });
-    for (let skipped = 0; implied.length < limit; skipped += AT_ONCE) {
+    for (let skipped = 0; implied.length < limit; skipped += PER_QUERY) {
       const spelt = await this.database.attempt(() =>
-        inRange.clone().sort(sort).skip(skipped).limit(AT_ONCE).lean<SpellingDocument[]>(),
+        inRange.clone().sort(sort).skip(skipped).limit(PER_QUERY).lean<SpellingDocument[]>(),
       );
-      implied.push(...(await this.thatHold(workspaceId, spelt)));
-      if (spelt.length < AT_ONCE) break;
+      implied.push(...(await this.validFolders(workspaceId, spelt)));
+      if (spelt.length < PER_QUERY) break;
     }
     return implied.slice(0, limit);
   }
 
-  private async thatHold(workspaceId: string, spelt: readonly SpellingDocument[]): Promise<ListedEntry[]> {
+  private async validFolders(
+    workspaceId: string,
+    spelt: readonly SpellingDocument[],
+  ): Promise<ListedEntry[]> {
     const $in = spelt.map(({ docPath }) => livePlace(workspaceId, docPath));
     const covering = await this.database.attempt(() =>
       this.entries.find({ place: { $in } }, { docPath: 1 }).lean<{ docPath: string }[]>(),
@@ -234,40 +241,44 @@ export class FolderSpellings {
   }
 }
 
-/** The same answer, which says nothing, for all who asked. */
-async function done(work: Promise<void>): Promise<[]> {
+/** Resolves with the same empty answer for all callers. */
+async function toEmptyAnswer(work: Promise<void>): Promise<[]> {
   await work;
   return [];
 }
 
-/** Those of the folders on a path. */
+/** The spellings of all folders on a path. */
 function spellingsOf({
   path,
   docPath,
   ...rest
 }: Pick<SpellingDocument, 'workspaceId' | 'path' | 'docPath' | 'looseSince'>): SpellingDocument[] {
   const spellings: SpellingDocument[] = [];
-  for (let [at, of] = [folderOf(path), folderOf(docPath)]; of !== ''; at = folderOf(at), of = folderOf(of))
+  for (
+    let [folder, docFolder] = [folderOf(path), folderOf(docPath)];
+    docFolder !== '';
+    folder = folderOf(folder), docFolder = folderOf(docFolder)
+  )
     spellings.push({
-      _id: keyOf(rest.workspaceId, at),
+      _id: keyOf(rest.workspaceId, folder),
       ...rest,
-      parent: folderOf(of),
-      path: at,
-      docPath: of,
+      parent: folderOf(docFolder),
+      path: folder,
+      docPath: docFolder,
     });
   return spellings;
 }
 
-/** What was written lately, so that it need not be written again. */
-class Recent {
-  /** Until when, epoch ms. */
-  private readonly until = new LRUCache<string, number>({ max: KNOWN });
+/** Spellings that were written recently, and need no second write. */
+class RecentWrites {
+  /** Expiry by key, epoch ms. */
+  private readonly until = new LRUCache<string, number>({ max: MAX_RECENT });
 
   has(id: string, now: number): boolean {
     return (this.until.peek(id) ?? 0) > now;
   }
 
   add(ids: readonly string[], now: number): void {
-    for (const id of ids) this.until.set(id, now + KNOWN_MS);
+    for (const id of ids) this.until.set(id, now + RECENT_MS);
   }
 }

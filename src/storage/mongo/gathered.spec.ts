@@ -3,7 +3,7 @@ import { type Model, mongo } from 'mongoose';
 import { MongoDatabase } from './database.js';
 import { Gathered, insertsInto } from './gathered.js';
 
-/** Work that goes on until it is let go, and what it was given. */
+/** Work that runs until it is released, and its arguments. */
 function heldWork(most?: number) {
   const begun: { asked: readonly number[]; end: () => void; fail: (error: Error) => void }[] = [];
   const work = (asked: readonly number[]): Promise<number[]> =>
@@ -18,7 +18,7 @@ function heldWork(most?: number) {
 }
 
 describe('Gathered', () => {
-  it('does together what is asked for in one turn of the event loop, and tells each its own answer', async () => {
+  it('batches the requests of one event-loop turn, and gives each its own answer', async () => {
     const { gathered, begun, asked } = heldWork();
     const answers = [1, 2, 3].map((one) => gathered.of(one));
     await setImmediate();
@@ -27,7 +27,7 @@ describe('Gathered', () => {
     await expect(Promise.all(answers)).resolves.toEqual([-1, -2, -3]);
   });
 
-  it('answers by nothing that began before the question, and asks all that came meanwhile at its end', async () => {
+  it('never answers with work that began before the request, and batches requests that arrive meanwhile', async () => {
     const { gathered, begun, asked } = heldWork();
     const first = gathered.of(1);
     await setImmediate();
@@ -40,7 +40,7 @@ describe('Gathered', () => {
     await expect(Promise.all(others)).resolves.toEqual([-1, -2]);
   });
 
-  it('goes on beside what does not end', async () => {
+  it('starts further work beside work that does not end', async () => {
     const { gathered, begun } = heldWork();
     void gathered.of(1);
     await setImmediate();
@@ -54,7 +54,7 @@ describe('Gathered', () => {
     await expect(last).resolves.toBe(-3);
   });
 
-  it('does no more at once than it may', async () => {
+  it('does not exceed its batch size', async () => {
     const { gathered, begun, asked } = heldWork(2);
     const answers = [1, 2, 3].map((one) => gathered.of(one));
     while (begun.length < 2) await setImmediate();
@@ -65,7 +65,7 @@ describe('Gathered', () => {
     await expect(Promise.all(answers)).resolves.toEqual([-1, -2, -3]);
   });
 
-  it('fails for those alone who were asked for together', async () => {
+  it('fails only the requests of the failed batch', async () => {
     const { gathered, begun } = heldWork();
     const failing = [gathered.of(1), gathered.of(2)];
     await setImmediate();
@@ -78,8 +78,8 @@ describe('Gathered', () => {
   });
 });
 
-describe('documents that are inserted together', () => {
-  /** A collection that answers each insert so; what it was given. */
+describe('insertsInto', () => {
+  /** A collection that answers inserts in this order, and their arguments. */
   function collectionThat(...answers: (Error | null)[]) {
     const given: string[][] = [];
     const insertMany = async (documents: { _id: string }[]): Promise<void> => {
@@ -88,35 +88,35 @@ describe('documents that are inserted together', () => {
       if (answer) throw answer;
     };
     const model = { collection: { insertMany } } as unknown as Model<{ _id: string }>;
-    const insert = insertsInto(MongoDatabase.asItIs(), model);
+    const insert = insertsInto(MongoDatabase.withoutSetup(), model);
     const all = (...ids: string[]) => Promise.allSettled(ids.map((_id) => insert({ _id })));
     return { all, given };
   }
   const fulfilled = (...values: boolean[]) => values.map((value) => ({ status: 'fulfilled', value }));
-  const isTaken = (index: number, concern?: object): Error =>
+  const isTaken = (index: number, writeConcern?: object): Error =>
     new mongo.MongoBulkWriteError(
       {
         message: 'taken',
         code: 11_000,
         writeErrors: [{ index, code: 11_000 }] as unknown as mongo.WriteError[],
       },
-      { getWriteConcernError: () => concern } as unknown as mongo.BulkWriteResult,
+      { getWriteConcernError: () => writeConcern } as unknown as mongo.BulkWriteResult,
     );
 
-  it('are each told whether they are new', async () => {
+  it('reports for each document whether it is new', async () => {
     const { all, given } = collectionThat(isTaken(1));
     expect(await all('a', 'b', 'c')).toEqual(fulfilled(true, false, true));
     expect(given).toEqual([['a', 'b', 'c']]);
   });
 
-  it('come one by one where the others are what failed, so that it fails alone', async () => {
+  it('inserts one by one after a failed batch, so that only the faulty document fails', async () => {
     const tooLarge = new mongo.MongoServerError({ message: 'too large', code: 10_334 });
     const { all, given } = collectionThat(tooLarge, null, tooLarge);
     expect(await all('a', 'b')).toEqual([...fulfilled(true), { status: 'rejected', reason: tooLarge }]);
     expect(given).toEqual([['a', 'b'], ['a'], ['b']]);
   });
 
-  it('are not new where most of the servers have not acknowledged them, before that is asked for each', async () => {
+  it('reports no new document without a majority acknowledgement, before each is inserted again', async () => {
     const { all, given } = collectionThat(isTaken(1, { code: 64 }), isTaken(0), isTaken(0));
     expect(await all('a', 'b')).toEqual(fulfilled(false, false));
     expect(given).toEqual([['a', 'b'], ['a'], ['b']]);

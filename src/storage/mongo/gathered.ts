@@ -4,7 +4,7 @@ import type { MongoDatabase } from './database.js';
 import { isDuplicateOnly } from './faults.js';
 import { checked, eq } from './values.js';
 
-/** So long what is asked for waits for what is under way: a connection that is stuck holds up nobody for longer. */
+/** A request waits at most this long for running work, so that a stuck connection delays nobody for longer. */
 const PATIENCE_MS = 50;
 
 interface Waiting<Ask, Answer> {
@@ -14,55 +14,55 @@ interface Waiting<Ask, Answer> {
 }
 
 /**
- * Does what is asked for at about the same time in one go: a journey to the database costs this process more than most of
- * what is fetched. Nothing is answered by work that began before it was asked for.
+ * Batches concurrent requests: a round trip to the database costs this process more than most of the fetched data. No
+ * request is answered by work that began before it.
  */
 export class Gathered<Ask, Answer> {
   private readonly waiting: Waiting<Ask, Answer>[] = [];
-  private underWay = 0;
+  private running = 0;
   private patience: NodeJS.Timeout | undefined;
 
   /**
-   * @param work answers in the order of what is asked, up to `most` at once; where it rejects, all of them do. An answer
-   * may still come, or fail alone.
+   * @param work answers up to `maxBatch` requests, in their order; if it rejects, all of them fail. A single answer may
+   * still be a promise that rejects alone.
    */
   constructor(
-    private readonly work: (asked: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
-    private readonly most = 100,
+    private readonly work: (requests: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
+    private readonly maxBatch = 100,
   ) {}
 
   of(ask: Ask): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.waiting.push({ ask, resolve, reject }) > 1) return;
-      if (this.underWay > 0) this.patience = setTimeout(this.begin, PATIENCE_MS);
+      if (this.running > 0) this.patience = setTimeout(this.begin, PATIENCE_MS);
       else setImmediate(this.begin);
     });
   }
 
   private readonly begin = (): void => {
     clearTimeout(this.patience);
-    const some = this.waiting.splice(0, this.most);
+    const batch = this.waiting.splice(0, this.maxBatch);
     if (this.waiting.length > 0) setImmediate(this.begin);
-    if (some.length > 0) void this.answer(some);
+    if (batch.length > 0) void this.answer(batch);
   };
 
-  private async answer(some: readonly Waiting<Ask, Answer>[]): Promise<void> {
-    this.underWay += 1;
+  private async answer(batch: readonly Waiting<Ask, Answer>[]): Promise<void> {
+    this.running += 1;
     try {
-      const answers = await this.work(some.map(({ ask }) => ask));
-      some.forEach(({ resolve }, at) => {
+      const answers = await this.work(batch.map(({ ask }) => ask));
+      batch.forEach(({ resolve }, at) => {
         resolve(answers[at]!);
       });
     } catch (error) {
-      for (const { reject } of some) reject(error);
+      for (const { reject } of batch) reject(error);
     } finally {
-      this.underWay -= 1;
-      if (this.underWay === 0) this.begin();
+      this.running -= 1;
+      if (this.running === 0) this.begin();
     }
   }
 }
 
-/** Reads single documents by `_id`, with these fields of them. Whoever asks for the same one gets the same object. */
+/** Reads single documents by `_id`, with these fields. Concurrent readers of the same document get the same object. */
 export function readsById<Document extends { _id: string }>(
   database: MongoDatabase,
   model: Model<Document>,
@@ -71,7 +71,7 @@ export function readsById<Document extends { _id: string }>(
   return readsBy(database, model, '_id', fields);
 }
 
-/** The same by another field that is unique. */
+/** Same as `readsById`, by another unique field. */
 export function readsBy<Document, Field extends string & keyof Document>(
   database: MongoDatabase,
   model: Model<Document>,
@@ -87,10 +87,7 @@ export function readsBy<Document, Field extends string & keyof Document>(
   return async (value) => reads.of(eq(value).$eq);
 }
 
-/**
- * Stores documents whose `_id` is not there yet, as `MongoDatabase.insert` does one, without the cost of mongoose: what
- * they are is checked by the validator of the collection.
- */
+/** Inserts like `MongoDatabase.insert`, without mongoose; the validator of the collection checks documents. */
 export function insertsInto<Document extends { _id: string }>(
   database: MongoDatabase,
   model: Model<Document>,
@@ -103,15 +100,15 @@ export function insertsInto<Document extends { _id: string }>(
         return new Set();
       } catch (error) {
         const { writeErrors, result } = error as mongo.MongoBulkWriteError;
-        // Of others that were not acknowledged by most of the servers nothing is known.
-        const isKnown = isDuplicateOnly(error) && (isAlone || result.getWriteConcernError() === undefined);
-        if (!isKnown) throw error;
+        // The state of documents that a majority has not acknowledged is unknown.
+        const isCertain = isDuplicateOnly(error) && (isAlone || result.getWriteConcernError() === undefined);
+        if (!isCertain) throw error;
         return new Set([writeErrors].flat().map(({ index }) => index));
       }
     };
     try {
-      const taken = await database.attempt(work);
-      return documents.map((_, at) => !taken.has(at));
+      const duplicates = await database.attempt(work);
+      return documents.map((_, at) => !duplicates.has(at));
     } catch (error) {
       if (isAlone || error instanceof DomainError) throw error;
       return documents.map(async (document) => (await insert([document]))[0]!);

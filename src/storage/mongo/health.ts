@@ -18,7 +18,7 @@ export class MongoHealth extends StorageHealth {
   }
 
   async check(): Promise<void> {
-    // A time that nobody reads: what counts is that a majority has it in its journal.
+    // Nobody reads this time; only the majority acknowledgement counts.
     const $set = { at: Date.now() };
     await this.database.insert(this.checks, { _id: THE_CHECK, ...$set });
     await this.database.attempt(() => this.checks.updateOne({ _id: eq(THE_CHECK) }, { $set }));

@@ -1,7 +1,7 @@
 import { type Connection, mongo } from 'mongoose';
 import { TransferError } from '../transfer/records.js';
 
-/** Holds one document for as long as an import into the database is not complete. */
+/** Holds one document while an import into the database is incomplete. */
 const IMPORTING = 'importing';
 const THE_IMPORT = 'import';
 const INCOMPLETE =
@@ -20,7 +20,7 @@ export async function refuseIncomplete(db: mongo.Db): Promise<void> {
   if ((await importing(db).findOne({ _id: THE_IMPORT })) !== null) throw new TransferError(INCOMPLETE);
 }
 
-/** Marks an empty database. Of two imports at once one is refused. */
+/** Marks an empty database. Of two concurrent imports one is refused. */
 export async function beginImport(db: mongo.Db): Promise<void> {
   await refuseIncomplete(db);
   const filled = await filledCollections(db);
@@ -40,13 +40,13 @@ export async function endImport(db: mongo.Db): Promise<void> {
   await importing(db).drop();
 }
 
-/** Empties the database, which was empty when the import began; the mark goes last. */
+/** Empties the database, which was empty before the import; removes the mark last. */
 export async function undoImport(db: mongo.Db): Promise<void> {
   for (const name of await collectionsOf(db)) if (name !== IMPORTING) await db.dropCollection(name);
   await endImport(db);
 }
 
-/** The names of the collections that hold something. */
+/** The names of the non-empty collections. */
 export async function filledCollections(db: mongo.Db): Promise<string[]> {
   const filled: string[] = [];
   for (const name of await collectionsOf(db))
@@ -59,7 +59,7 @@ async function collectionsOf(db: mongo.Db): Promise<string[]> {
   return listed.map(({ name }) => name).filter((name) => !name.startsWith('system.'));
 }
 
-/** No server on half of the data: what it wrote would be in the way of the rest. */
+/** Refuses to start a server on half of the data: its writes would conflict with the rest. */
 export async function refuseHalfImported(connection: Connection): Promise<void> {
   try {
     await refuseIncomplete(connection.db!);

@@ -6,7 +6,7 @@ import { type WorkspaceDocument, WORKSPACES } from './collections.js';
 import { MongoDatabase } from './database.js';
 import { eq } from './values.js';
 
-/** Which workspaces exist. Kept in memory: a workspace is never removed. */
+/** Caches which workspaces exist: a workspace is never removed. */
 @Injectable()
 export class KnownWorkspaces {
   private readonly ids = new Set<string>();
@@ -16,7 +16,7 @@ export class KnownWorkspaces {
     @InjectModel(WORKSPACES) private readonly workspaces: Model<WorkspaceDocument>,
   ) {}
 
-  /** For a write, which can not go on without one: NOT_FOUND where there is no such workspace. */
+  /** Throws NOT_FOUND if there is no such workspace. */
   async require(id: string): Promise<void> {
     if (this.ids.has(id)) return;
     const found = await this.database.attempt(() =>

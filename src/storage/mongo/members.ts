@@ -9,10 +9,10 @@ import { MongoDatabase } from './database.js';
 import { Gathered } from './gathered.js';
 import { eq, membersAmong } from './values.js';
 
-/** Who belongs to a workspace. Questions that come together share a query. */
+/** Memberships of workspaces. Concurrent queries are batched. */
 @Injectable()
 export class Members {
-  private readonly roles = new Gathered<Membership, Role | null>((asked) => this.rolesOf(asked));
+  private readonly roles = new Gathered<Membership, Role | null>((requests) => this.rolesOf(requests));
 
   constructor(
     private readonly database: MongoDatabase,
@@ -23,15 +23,15 @@ export class Members {
     return this.roles.of({ workspaceId: eq(workspaceId).$eq, userId: eq(userId).$eq });
   }
 
-  /** Right before a write, which cannot span the workspace: FORBIDDEN unless the user is a member now. */
+  /** Call right before a write, which cannot span the workspace: FORBIDDEN unless the user is a member now. */
   async require(who: Membership): Promise<void> {
     if ((await this.roleOf(who)) === null) throw notMember();
   }
 
-  private async rolesOf(asked: readonly Membership[]): Promise<(Role | null)[]> {
-    const ids = new Set(asked.map(({ workspaceId }) => workspaceId));
-    const users = new Set(asked.map(({ userId }) => userId));
-    // Of a large workspace only the members that are asked for.
+  private async rolesOf(requests: readonly Membership[]): Promise<(Role | null)[]> {
+    const ids = new Set(requests.map(({ workspaceId }) => workspaceId));
+    const users = new Set(requests.map(({ userId }) => userId));
+    // Reads only the requested members of a large workspace.
     const found = await this.database.attempt(() =>
       this.workspaces.aggregate<Pick<WorkspaceDocument, '_id' | 'members'>>([
         { $match: { _id: { $in: [...ids] } } },
@@ -39,7 +39,7 @@ export class Members {
       ]),
     );
     const byId = new Map(found.map((workspace) => [workspace._id, workspace.members]));
-    return asked.map(({ workspaceId, userId }) => {
+    return requests.map(({ workspaceId, userId }) => {
       const member = byId.get(workspaceId)?.find((one) => one.userId === userId);
       return member?.role ?? null;
     });

@@ -33,7 +33,7 @@ import { type OutboxDocument, Outboxes } from './outboxes.js';
 import { Parts } from './parts.js';
 import { MongoPatchStore } from './patches.store.js';
 import { Projector } from './projector.js';
-import { reached } from './reached.js';
+import { waitForConnection } from './reached.js';
 import { MongoRecordStore } from './record-store.js';
 import { Trail } from './trail.js';
 import { TurnTexts } from './turn-texts.js';
@@ -60,26 +60,24 @@ const PORTS = [
 /**
  * The storage ports on MongoDB. The layout, declared in `collections.ts`:
  *
- * - One aggregate is one document, written by one insert or one update on a condition about that document; no write spans
- *   two. Unique is what has the same `_id`: an id where it is unique by itself, else its parts by `keyOf`. Beside it there
- *   are three unique indexes, of emails, of the numbers in a trail, and of the places of files and folders.
- * - Small records: a collection for each declaration in `storage/records`, its key as `_id`.
- * - `workspaces` by id, each with its members in order and its unsettled removals. `checks`, one document, is written by the
- *   readiness probe.
- * - `turns` by workspace, session and turnId, each with its calls, their small arguments and results, and the names of the
- *   `turn_texts` that larger ones lie in.
- * - `entries`, by workspace and id: files, each with its last versions, and folders that were made. `versions`, older ones, by
- *   file and number. `folder_spellings`: where folders that nobody made may be. `blobs` by workspace and hash; long ones in
- *   `parts`. `usage` by workspace, counted after the writes.
- * - What may have any keys, such as schemas, is JSON in a text, so it comes back as it was.
- * - Aggregates with audit events carry them in an array `outbox` of the same conditional update: whole drafts with their
- *   eventId, oldest first. `audit_events`, by eventId, is the trail: the projector gives each the next `seq` of its
- *   workspace, unique by (workspaceId, seq), and takes out of the outbox by eventId what is there. Every collection with
- *   `OUTBOX_INDEX` is a source of it.
+ * - One aggregate is one document, written by one insert or one conditional update; no write spans two. The `_id` is a
+ *   unique id, or combines its parts by `keyOf`. Emails, numbers in a trail and places of entries have unique indexes.
+ * - Small records: a collection for each declaration in `storage/records`, with the key as `_id`.
+ * - `workspaces` by id, with their members in order and unsettled removals. The readiness probe writes `checks`.
+ * - `turns` by workspace, session and turnId, with their calls, small arguments and results, and the names of the
+ *   `turn_texts` with larger ones.
+ * - `entries` by workspace and id: files with their last versions, and created folders. `versions`: older ones, by file
+ *   and number. `folder_spellings`: possible implied folders. `blobs` by workspace and hash; long ones in `parts`.
+ *   `usage` by workspace, counted after the writes.
+ * - Values with arbitrary keys, such as schemas, are JSON in a text, so that they are returned unchanged.
+ * - Aggregates with audit events write them to their array `outbox` in the same update: drafts with their eventId,
+ *   oldest first. `audit_events` by eventId is the trail. The projector assigns each event the next `seq` of its
+ *   workspace, unique by (workspaceId, seq), and then removes it from the outbox. It reads every collection with
+ *   `OUTBOX_INDEX`.
  */
 @Module({})
 export class MongoStorageModule {
-  /** On the database that the URI names. The connection is opened at boot and closed last. */
+  /** Connects to the database of the URI. The connection is opened at boot and closed last. */
   static on(uri: string): DynamicModule {
     const models = COLLECTIONS.map(({ name, schema }) => ({ name, schema, collection: name }));
     const sources = COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX)).map(({ name }) =>
@@ -88,7 +86,7 @@ export class MongoStorageModule {
     return {
       module: MongoStorageModule,
       imports: [
-        // `reached` waits for the connection, and tells what is wrong with it.
+        // `waitForConnection` waits for the connection, and reports what is wrong with it.
         MongooseModule.forRoot(uri, { ...CONNECT_OPTIONS, lazyConnection: true }),
         MongooseModule.forFeature(models),
       ],
@@ -133,7 +131,7 @@ export class MongoStorageModule {
 }
 
 async function opened(connection: Connection, uri: string): Promise<MongoDatabase> {
-  await reached(connection, uri);
+  await waitForConnection(connection, uri);
   await refuseHalfImported(connection);
   return MongoDatabase.open(connection);
 }

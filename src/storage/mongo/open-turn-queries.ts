@@ -19,10 +19,10 @@ const NEWEST_FIRST = { acceptedAt: -1, firstCallId: -1 } as const;
 
 const NONE_OPEN: OpenCount = { turns: 0, calls: 0 };
 
-/** So many users are asked for at once. */
-const USERS_AT_ONCE = 500;
+/** Users per query. */
+const USERS_PER_QUERY = 500;
 
-/** What is asked of turns beside the turn itself: mostly which are open. */
+/** Queries about turns, mostly about open ones. */
 @Injectable()
 export class OpenTurnQueries {
   private readonly ofWorkspaces = new Gathered<string, OpenCount>((ids) => this.countsOfWorkspaces(ids));
@@ -36,13 +36,13 @@ export class OpenTurnQueries {
 
   async versionsOf(users: readonly Membership[]): Promise<TurnVersion[]> {
     const found: (TurnVersion & Pick<TurnDocument, 'acceptedAt' | 'firstCallId'>)[] = [];
-    for (let from = 0; from < users.length; from += USERS_AT_ONCE) {
-      const keys = users.slice(from, from + USERS_AT_ONCE).map(memberKey);
+    for (let from = 0; from < users.length; from += USERS_PER_QUERY) {
+      const keys = users.slice(from, from + USERS_PER_QUERY).map(memberKey);
       const fields = { ...VERSION, acceptedAt: 1, firstCallId: 1 };
-      const some = await this.database.attempt(() =>
+      const turns = await this.database.attempt(() =>
         this.turns.find({ openOf: { $in: keys } }, fields).lean<typeof found>(),
       );
-      found.push(...some);
+      found.push(...turns);
     }
     return found
       .sort((a, b) => a.acceptedAt - b.acceptedAt || (a.firstCallId < b.firstCallId ? -1 : 1))
@@ -58,9 +58,9 @@ export class OpenTurnQueries {
     const filter: Filter =
       userId === null ? { openIn: eq(workspaceId) } : { openOf: eq(memberKey({ workspaceId, userId })) };
     if (after !== null) {
-      const place = await this.placeOf(after);
-      if (place === null) return [];
-      const { acceptedAt, firstCallId } = place;
+      const cursor = await this.cursorOf(after);
+      if (cursor === null) return [];
+      const { acceptedAt, firstCallId } = cursor;
       filter.acceptedAt = { $gte: acceptedAt };
       filter.$or = [
         { acceptedAt: { $gt: acceptedAt } },
@@ -109,7 +109,7 @@ export class OpenTurnQueries {
     return { lastClientId, folder };
   }
 
-  private placeOf(ref: TurnRef): Promise<Pick<TurnDocument, 'acceptedAt' | 'firstCallId'> | null> {
+  private cursorOf(ref: TurnRef): Promise<Pick<TurnDocument, 'acceptedAt' | 'firstCallId'> | null> {
     const _id = eq(turnKey(ref));
     return this.database.attempt(() =>
       this.turns.findOne({ _id }, { acceptedAt: 1, firstCallId: 1 }).lean<TurnDocument>(),
@@ -118,14 +118,14 @@ export class OpenTurnQueries {
 
   private async countsOfUsers(userIds: readonly string[]): Promise<OpenCount[]> {
     const users = new Set(userIds);
-    const theirs = await this.database.attempt(() =>
+    const found = await this.database.attempt(() =>
       this.workspaces.aggregate<Pick<WorkspaceDocument, '_id' | 'members'>>([
         { $match: { 'members.userId': { $in: [...users] } } },
         { $project: { members: membersAmong(users) } },
       ]),
     );
     const keys = new Map([...users].map((userId) => [userId, [] as string[]]));
-    for (const { _id: workspaceId, members } of theirs)
+    for (const { _id: workspaceId, members } of found)
       for (const { userId } of members) keys.get(userId)?.push(memberKey({ workspaceId, userId }));
     const counts = await this.counts('openOf', [...keys.values()].flat());
     return userIds.map((userId) => {
@@ -139,7 +139,7 @@ export class OpenTurnQueries {
     return workspaceIds.map((id) => counts.get(id) ?? NONE_OPEN);
   }
 
-  /** What is open, by what the field has. */
+  /** Counts open turns and calls by the value of a field. */
   private async counts(
     field: 'openIn' | 'openOf',
     values: readonly string[],

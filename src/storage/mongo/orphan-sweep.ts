@@ -4,20 +4,17 @@ import { FolderSpellings } from './folder-spellings.js';
 import { TurnTexts } from './turn-texts.js';
 
 const SWEEP_MS = 10 * 60_000;
-/** A turn is written right after its texts, a file soon after the spelling of its folders; an hour is far beyond that. */
+/** A turn is written right after its texts, a file soon after its folders' spellings; an hour is far longer. */
 const GRACE_MS = 60 * 60_000;
-/** What is looked at with one question. */
+/** Items per query. */
 const BATCH = 500;
 
-/**
- * Removes what was written for something that did not come to be, as the server, or the database, ended between the two: texts
- * of turns, and parts of bytes; and where folders were.
- */
+/** Removes what a crash left of interrupted writes: texts of turns, parts of blobs, and spellings of folders. */
 @Injectable()
 export class OrphanSweep implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Storage');
   private timer: NodeJS.Timeout | null = null;
-  /** Each round looks at some blobs, behind those of the round before. */
+  /** Each round continues after the last blob of the previous round. */
   private lastBlob = '';
 
   constructor(

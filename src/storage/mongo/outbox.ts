@@ -3,34 +3,34 @@ import type { AuditDraft } from '../ports/audit.store.js';
 import { type Index, number, text, textOrNull } from './schemas.js';
 import { checked } from './values.js';
 
-/** An audit event that was written with the change that it records, and waits to be appended to the trail. */
+/** An audit event, written with the change that it records, before it is appended to the trail. */
 export interface OutboxEntry {
   eventId: string;
-  /** The draft as JSON: its fields have any keys. Or where that lies (`placeOf`). */
+  /** The draft as JSON text, since its fields may have any keys; or its location (`locationOf`). */
   draft: string;
 }
 
-/** What an aggregate with audit events keeps beside its own fields. */
+/** What an aggregate with audit events stores in addition to its own fields. */
 export interface WithOutbox {
-  /** What is not in the trail yet, the oldest first. */
+  /** Events that are not in the trail yet, oldest first. */
   outbox: OutboxEntry[];
-  /** Counts the writes that put something into the outbox: whoever empties it has seen all of them. */
+  /** Incremented by every write to the outbox, so that whoever empties it knows that it saw all of them. */
   outboxWrites: number;
-  /** The workspace in whose trail the outbox belongs; null while it is empty. */
+  /** The workspace of the outbox; null while it is empty. */
   pendingIn: string | null;
 }
 
-/** The part of a schema that `WithOutbox` is. */
+/** The schema of `WithOutbox`. */
 export const OUTBOX_FIELDS: { [Field in keyof WithOutbox]: unknown } = {
   outbox: [new Schema({ eventId: text, draft: text }, { _id: false, strict: 'throw' })],
   outboxWrites: number,
   pendingIn: textOrNull,
 };
 
-/** By which a projector finds what waits in a workspace. */
+/** Finds the non-empty outboxes of a workspace. */
 export const OUTBOX_INDEX: Index = { name: 'pending', key: { pendingIn: 1 } };
 
-/** What an insert writes beside the aggregate. `drafts`: as the entries have them. */
+/** The outbox fields of an insert. `drafts`: as the entries store them. */
 export function outboxWith(
   workspaceId: string,
   events: readonly AuditDraft[],
@@ -43,7 +43,7 @@ export function outboxWith(
   };
 }
 
-/** The parts of an update that put events into the outbox: to be joined with `$set`, `$inc` and `$push` of the aggregate. */
+/** The parts of an update that add events to the outbox, to merge with `$set`, `$inc` and `$push` of the aggregate. */
 export function outboxUpdate(
   workspaceId: string,
   events: readonly AuditDraft[],
@@ -61,14 +61,14 @@ export function outboxUpdate(
   };
 }
 
-/** Refuses an event whose names the trail would not give back as they are; a projector could only get stuck on it. */
+/** Refuses an event whose names the trail would not return unchanged; the projector could never append it. */
 export function checkedDraft(event: AuditDraft): AuditDraft {
   const { name, sessionId, conversationId, turnId, callId, actor } = event;
   checked([name, sessionId, conversationId, turnId, callId, actor]);
   return event;
 }
 
-/** An event as an entry has it. */
+/** An event as an outbox entry stores it. */
 export function textOfDraft(event: AuditDraft): string {
   return JSON.stringify(checkedDraft(event));
 }

@@ -13,10 +13,10 @@ export type OutboxDocument = WithOutbox & { _id: string };
 type Source = Model<OutboxDocument>;
 type Updates = AnyBulkWriteOperation<OutboxDocument>[];
 
-/** What one look takes in, about: aggregates, and bytes of their events. */
-const [MOST_AGGREGATES, MOST_BYTES] = [200, 4_000_000];
-/** Aggregates that are read at once where they were chosen: each may have an outbox of some megabytes. */
-const READ_AT_ONCE = 16;
+/** Approximate limits of one look: aggregates, and bytes of their events. */
+const [MAX_AGGREGATES, MAX_BYTES] = [200, 4_000_000];
+/** Selected aggregates that are read at once: each may have an outbox of several megabytes. */
+const READ_CONCURRENCY = 16;
 
 /** An outbox as it was read. */
 export interface Outbox {
@@ -27,19 +27,16 @@ export interface Outbox {
   readonly entries: readonly OutboxEntry[];
 }
 
-/** What a look has found. */
+/** The result of a look. */
 export interface Look {
   outboxes: Outbox[];
-  /** As an eventId: an event that was made before, and written, is among them. */
+  /** An eventId: the look contains every event that was written before. */
   began: string;
-  /**
-   * Null where these are all. Else, as eventIds: none of the others has an event before `oldest`; `newest` is the last of all
-   * that wait.
-   */
+  /** Null if complete. Else eventIds: no unread outbox has an event before `oldest`; `newest` is the last of all. */
   more: { oldest: string; newest: string } | null;
 }
 
-/** An outbox of which the eventIds were read: the first, and the newest. */
+/** The first and the newest eventId of an outbox. */
 interface Head {
   source: Source;
   _id: string;
@@ -47,8 +44,8 @@ interface Head {
   newest: string;
 }
 
-/** Of an outbox the first events, which are in the trail. */
-export interface Taken {
+/** The first events of an outbox, which are in the trail. */
+export interface Projected {
   readonly outbox: Outbox;
   readonly entries: readonly OutboxEntry[];
 }
@@ -56,9 +53,9 @@ export interface Taken {
 const READ = { outbox: 1, outboxWrites: 1, pendingIn: 1 } as const;
 const HEADS = { 'outbox.eventId': 1 } as const;
 
-/** The outboxes of all aggregates, of whatever collection. */
+/** The outboxes of all aggregates, in every collection. */
 export class Outboxes {
-  private readonly looks = new Gathered<string, Look>((ids) => this.lookAt(ids));
+  private readonly lookBatches = new Gathered<string, Look>((ids) => this.lookAll(ids));
   private readonly writes: ReadonlyMap<Source, Gathered<Updates, boolean>>;
 
   constructor(
@@ -69,15 +66,15 @@ export class Outboxes {
     this.writes = new Map(
       sources.map((source) => {
         const write = async (all: readonly Updates[]): Promise<boolean[]> => {
-          const areMet = await this.writeAll(source, all.flat());
-          return all.map(() => areMet);
+          const matched = await this.writeAll(source, all.flat());
+          return all.map(() => matched);
         };
         return [source, new Gathered(write)];
       }),
     );
   }
 
-  /** Whether anything waits in the workspace. */
+  /** Whether any event waits in the workspace. */
   async isWaiting(workspaceId: string): Promise<boolean> {
     const waiting = { pendingIn: eq(workspaceId) };
     const found = await Promise.all(
@@ -88,16 +85,16 @@ export class Outboxes {
     return found.some((one) => one !== null);
   }
 
-  /** Up to `limit` workspaces in which something waits, in the order of their ids, of each collection. */
+  /** Up to `limit` workspaces per collection with waiting events, ordered by id. */
   async workspacesWaiting(limit: number): Promise<Set<string>> {
     const found = new Set<string>();
     for (const source of this.sources) {
       let after = '';
       for (let count = 0; count < limit; count += 1) {
-        const behind = { pendingIn: { $gt: after } };
+        const later = { pendingIn: { $gt: after } };
         const next = await this.database.attempt(() =>
           source
-            .findOne(behind, { _id: 0, pendingIn: 1 })
+            .findOne(later, { _id: 0, pendingIn: 1 })
             .sort({ pendingIn: 1 })
             .lean<{ pendingIn: string }>(),
         );
@@ -108,41 +105,43 @@ export class Outboxes {
     return found;
   }
 
-  /** What waits in the workspace: everything, or where that is too much, the aggregates whose events wait longest. */
+  /** The waiting events of the workspace: all, or if these are too many, those of the aggregates that wait longest. */
   async look(workspaceId: string): Promise<Look> {
-    return this.looks.of(eq(workspaceId).$eq);
+    return this.lookBatches.of(eq(workspaceId).$eq);
   }
 
-  /** The events of these entries, as they were drafted. */
+  /** The drafts of these entries. */
   async draftsOf(entries: readonly OutboxEntry[]): Promise<AuditDraft[]> {
     const drafts = await this.texts.read(entries.map(({ draft }) => draft));
     return (await Promise.all(drafts.map(valueOf))) as unknown as AuditDraft[];
   }
 
-  /** Takes what is in the trail out of the outboxes; a second time nothing. */
-  async take(taken: readonly Taken[]): Promise<void> {
-    const some = taken.filter(({ outbox, entries }) => isWhole({ outbox, entries }) || entries.length > 0);
+  /** Removes events that are in the trail from the outboxes; idempotent. */
+  async remove(projected: readonly Projected[]): Promise<void> {
+    const changed = projected.filter(
+      ({ outbox, entries }) => isWhole({ outbox, entries }) || entries.length > 0,
+    );
     for (const source of this.sources) {
-      const own = some.filter(({ outbox }) => outbox.source === source);
-      // Into others more was put meanwhile, or not all was taken.
-      if (!(await this.write(source, own.filter(isWhole).map(emptying))) || !own.every(isWhole))
-        await this.write(source, own.map(pulling));
+      const own = changed.filter(({ outbox }) => outbox.source === source);
+      // The others received more events meanwhile, or were taken in part.
+      if (!(await this.write(source, own.filter(isWhole).map(emptyUpdate))) || !own.every(isWhole))
+        await this.write(source, own.map(pullUpdate));
     }
   }
 
-  /** Whether all of them were met, with those of others that were written with them. */
+  /** Whether all updates matched; concurrent ones are written together. */
   private async write(source: Source, updates: Updates): Promise<boolean> {
     return updates.length === 0 || this.writes.get(source)!.of(updates);
   }
 
-  /** To lose that again is harmless, so it waits for no other server and no journal. */
+  /** Losing this write is harmless, so it waits for neither a majority nor the journal. */
   private async writeAll(source: Source, updates: Updates): Promise<boolean> {
     const options = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
     const { matchedCount } = await this.database.attempt(() => source.bulkWrite(updates, options));
     return matchedCount === updates.length;
   }
 
-  private async lookAt(workspaceIds: readonly string[]): Promise<Look[]> {
+  private async lookAll(workspaceIds: readonly string[]): Promise<Look[]> {
     const began = newId();
     const found = await Promise.all(this.sources.map((source) => this.readAll(source, workspaceIds)));
     if (!found.includes(null)) {
@@ -152,17 +151,17 @@ export class Outboxes {
       });
     }
     if (workspaceIds.length === 1) return [{ ...(await this.oldest(workspaceIds[0]!)), began }];
-    return (await Promise.all(workspaceIds.map((id) => this.lookAt([id])))).flat();
+    return (await Promise.all(workspaceIds.map((id) => this.lookAll([id])))).flat();
   }
 
-  /** Null where that is too much for one look. */
+  /** Null if that is too much for one look. */
   private readAll(source: Source, workspaceIds: readonly string[]): Promise<Outbox[] | null> {
     return this.database.attempt(async () => {
       const waiting = source.find({ pendingIn: { $in: workspaceIds } }, READ).lean<OutboxDocument[]>();
       const outboxes: Outbox[] = [];
       let bytes = 0;
       for await (const document of waiting.cursor()) {
-        if (outboxes.length === MOST_AGGREGATES || bytes > MOST_BYTES) return null;
+        if (outboxes.length === MAX_AGGREGATES || bytes > MAX_BYTES) return null;
         outboxes.push(outboxOf(source, document));
         bytes += bytesIn(document);
       }
@@ -170,14 +169,14 @@ export class Outboxes {
     });
   }
 
-  /** Of all that wait only the eventIds are read, then those that come first whole. */
+  /** Reads only the eventIds of all waiting events, then whole entries of the oldest outboxes. */
   private async oldest(workspaceId: string): Promise<Omit<Look, 'began'>> {
     const heads = (await Promise.all(this.sources.map((source) => this.heads(source, workspaceId)))).flat();
     heads.sort((a, b) => (a.eventId < b.eventId ? -1 : 1));
     const outboxes: Outbox[] = [];
     let [at, bytes] = [0, 0];
-    for (; at < heads.length && at < MOST_AGGREGATES && bytes < MOST_BYTES; at += READ_AT_ONCE) {
-      const chosen = heads.slice(at, at + READ_AT_ONCE);
+    for (; at < heads.length && at < MAX_AGGREGATES && bytes < MAX_BYTES; at += READ_CONCURRENCY) {
+      const chosen = heads.slice(at, at + READ_CONCURRENCY);
       for (const source of this.sources) {
         const ids = chosen.filter((head) => head.source === source).map(({ _id }) => _id);
         if (ids.length === 0) continue;
@@ -216,19 +215,19 @@ function bytesIn({ outbox }: OutboxDocument): number {
   return outbox.reduce((sum, { draft }) => sum + bytesOf(draft), 0);
 }
 
-function isWhole({ outbox, entries }: Taken): boolean {
+function isWhole({ outbox, entries }: Projected): boolean {
   return entries.length === outbox.entries.length;
 }
 
-function emptying({ outbox: { _id, outboxWrites } }: Taken): AnyBulkWriteOperation<OutboxDocument> {
+function emptyUpdate({ outbox: { _id, outboxWrites } }: Projected): AnyBulkWriteOperation<OutboxDocument> {
   const filter = { _id: eq(_id), outboxWrites: eq(outboxWrites) };
   return { updateOne: { filter, update: { $set: { outbox: [], pendingIn: null } } } };
 }
 
-/** What `emptying` has emptied is not touched. */
-function pulling(taken: Taken): AnyBulkWriteOperation<OutboxDocument> {
-  const { _id, outboxWrites } = taken.outbox;
-  const eventIds = taken.entries.map(({ eventId }) => eventId);
-  const filter = { _id: eq(_id), ...(isWhole(taken) ? { outboxWrites: { $ne: outboxWrites } } : {}) };
+/** Does not match outboxes that `emptyUpdate` has emptied. */
+function pullUpdate(projected: Projected): AnyBulkWriteOperation<OutboxDocument> {
+  const { _id, outboxWrites } = projected.outbox;
+  const eventIds = projected.entries.map(({ eventId }) => eventId);
+  const filter = { _id: eq(_id), ...(isWhole(projected) ? { outboxWrites: { $ne: outboxWrites } } : {}) };
   return { updateOne: { filter, update: { $pull: { outbox: { eventId: { $in: eventIds } } } } } };
 }

@@ -1,6 +1,6 @@
 import { type Collection, number, schemaOf, text } from './schemas.js';
 
-/** A piece of bytes that are immutable. */
+/** A piece of immutable bytes. */
 export interface PartDocument {
   _id: string;
   owner: string;

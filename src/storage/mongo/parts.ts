@@ -6,13 +6,12 @@ import { MongoDatabase } from './database.js';
 import { type PartDocument, PARTS } from './part-collections.js';
 import { eq, keyOf } from './values.js';
 
-/** Far below the 16 MB that a document may have. */
+/** Well below the 16 MB limit of a document. */
 const PART_BYTES = 4 * 1024 * 1024;
 
 /**
- * Immutable bytes of any length, in as many documents as they need, under the name of their owner: of another room, by `keyOf`
- * with the room's name first. They are written before the document that refers to them, which notes their length; what nobody
- * refers to is invisible.
+ * Immutable bytes of any length, split into documents under the key of their owner: `keyOf` with the room's name first.
+ * They are written before the document that refers to them and stores their length; unreferenced parts are invisible.
  */
 @Injectable()
 export class Parts {
@@ -21,7 +20,7 @@ export class Parts {
     @InjectModel(PARTS) private readonly parts: Model<PartDocument>,
   ) {}
 
-  /** The same bytes under the same name again change nothing. */
+  /** Stores bytes; repeating the call has no effect. */
   async put(owner: string, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at * PART_BYTES < bytes.length; at += 1) {
       const piece = Buffer.from(bytes.subarray(at * PART_BYTES, (at + 1) * PART_BYTES));
@@ -29,7 +28,7 @@ export class Parts {
     }
   }
 
-  /** The bytes; null where they are not there whole. */
+  /** The bytes; null unless all of them are stored. */
   async read(owner: string, length: number): Promise<Buffer | null> {
     const found = await this.database.attempt(() =>
       this.parts
@@ -41,7 +40,7 @@ export class Parts {
     return bytes.length === length ? bytes : null;
   }
 
-  /** Up to `limit` owners in a room, in order, behind one of them; "" for the first. The index alone has them. */
+  /** Up to `limit` owners in a room, in order, after the given one; "" for the first. The index alone serves this. */
   async owners(room: string, after: string, limit: number): Promise<string[]> {
     const first = keyOf(room).slice(0, -1) + ',';
     const owner = { $gt: after > first ? after : first, $lt: prefixEnd(first)! };

@@ -1,21 +1,21 @@
 import { type Collection, number, schemaOf, text, textOrNull } from './schemas.js';
 
-/** `record` and `docPaths` are JSON; null where they are in parts, as is `ids` in documents of its own then. */
+/** `record` and `docPaths` are JSON; null if they are in parts, and then `ids` has documents of its own. */
 export interface PatchDocument {
   _id: string;
   workspaceId: string;
   sessionId: string;
   turnId: string;
   createdAt: number;
-  /** Until the sweep has found its turn. */
+  /** True until the sweep has found its turn. */
   loose: boolean;
-  /** False while what lies outside of this document is being written: nobody sees it then. */
+  /** False while its other documents are being written; it is invisible until then. */
   whole: boolean;
   record: string | null;
   docPaths: string | null;
   recordBytes: number;
   docPathsBytes: number;
-  /** Of its files and changes. */
+  /** Ids of its files and changes. */
   ids: string[];
 }
 

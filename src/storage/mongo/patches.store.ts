@@ -9,16 +9,16 @@ import { PATCH_IDS, type PatchDocument, PATCHES, type PatchIdsDocument } from '.
 import { type TurnDocument, TURNS } from './turn-collections.js';
 import { checked, eq, keyOf } from './values.js';
 
-/** A batch with more than this is spread over several documents. */
+/** A larger batch is spread over several documents. */
 const INLINE_BYTES = 512 * 1024;
-/** Some 90 KB of ids. */
+/** About 90 KB of ids. */
 const IDS_OF_DOCUMENT = 2_000;
 
 type Written = Pick<PatchDocument, '_id' | 'record' | 'recordBytes'>;
 
 /**
- * A small batch is one document. Of a large one the document comes first, not whole yet, then all else, then it is made
- * whole: so the sweep finds by the document what a crash has left of it.
+ * A small batch is one document. A large one starts with its document, marked as not whole; then come the other
+ * documents; then it is marked whole. After a crash the sweep finds the remains by that document.
  */
 @Injectable()
 export class MongoPatchStore extends PatchStore {
@@ -108,7 +108,7 @@ export class MongoPatchStore extends PatchStore {
     return loose.length === limit;
   }
 
-  /** All that is not in the document of the batch. */
+  /** Stores everything that is not in the document of the batch. */
   private async spread(_id: string, record: string, docPaths: string, ids: string[]): Promise<void> {
     await this.parts.put(recordOf(_id), Buffer.from(record));
     await this.parts.put(pathsOf(_id), Buffer.from(docPaths));
@@ -120,7 +120,7 @@ export class MongoPatchStore extends PatchStore {
     await this.database.attempt(() => this.patches.updateOne(unfinished, { $set: { whole: true } }));
   }
 
-  /** The document goes last: by it the sweep finds the others. */
+  /** Deletes the document last: the sweep finds the others by it. */
   private async drop(_id: string): Promise<void> {
     await this.database.attempt(() => this.patchIds.deleteMany({ batch: eq(_id) }));
     for (const owner of [recordOf(_id), pathsOf(_id)]) await this.parts.remove(owner);

@@ -10,43 +10,43 @@ import { newId } from '../../common/ids.js';
 import { KeyLocks } from '../../common/key-locks.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import { checkedDraft, type OutboxEntry } from './outbox.js';
-import { type Outbox, Outboxes, type Taken } from './outboxes.js';
+import { type Outbox, Outboxes, type Projected } from './outboxes.js';
 import { Trail } from './trail.js';
 
-/** What is written shortly after a wake comes into the trail with it, in whichever workspace: so it costs few journeys. */
+/** Events written shortly after a wake join the same run, in any workspace, which saves round trips. */
 const WAKE_MS = 100;
-/** Between two searches for what nobody projects, as the node that wrote it has died. */
+/** Interval of the search for events that nobody projects, because the node that wrote them died, ms. */
 const SWEEP_MS = 5_000;
 const SWEPT_WORKSPACES = 100;
 /** Workspaces that are projected at once. */
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 /** A run that has not begun. */
 interface Run {
-  /** Events of no aggregate, to be appended behind what waits then. */
+  /** Events without an aggregate, to be appended after those that wait. */
   drafts: AuditDraft[];
   done: Promise<void>;
 }
 
 /**
- * Moves the events of the aggregates from their outboxes to the trail of their workspace: each once, those of an aggregate in
- * their order, whoever does it and however often. Events of several aggregates come in the order of their eventIds; of
- * this process that is the order in which they were made, of several it is that of their clocks.
+ * Moves events from the outboxes of aggregates to the trail of their workspace: each exactly once, and those of an
+ * aggregate in order, whatever other projectors do. Events of several aggregates are ordered by eventId: within one
+ * process by creation, across processes by their clocks.
  */
 @Injectable()
 export class Projector implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  /** Workspaces in which something was written that comes into the trail, now or before the next answer about it. */
+  /** Workspaces with newly written events, which reach the trail by the next query about it at the latest. */
   readonly workspaces$ = new Subject<string>();
   private readonly logger = new Logger('Trail');
   private readonly locks = new KeyLocks();
   private readonly runs = new Map<string, Run>();
-  /** Workspaces in which something was written, until the next runs begin. */
+  /** Workspaces with newly written events, until their next run begins. */
   private readonly awake = new Set<string>();
   private wakeTimer: NodeJS.Timeout | null = null;
-  /** Runs and sweeps that go on; none of them rejects. */
-  private readonly busy = new Set<Promise<void>>();
+  /** Pending runs and sweeps; none of them rejects. */
+  private readonly pending = new Set<Promise<void>>();
   private readonly queue: (() => void)[] = [];
-  private free = AT_ONCE;
+  private free = CONCURRENCY;
   private timer: NodeJS.Timeout | null = null;
   private stopping = false;
 
@@ -55,7 +55,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly trail: Trail,
   ) {}
 
-  /** Says that something was written: it comes into the trail soon, or once the database answers again. */
+  /** Reports newly written events: they reach the trail soon, or once the database is available again. */
   wake(workspaceId: string): void {
     this.workspaces$.next(workspaceId);
     if (this.stopping) return;
@@ -64,16 +64,16 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
       const awake = [...this.awake];
       this.awake.clear();
       this.wakeTimer = null;
-      for (const id of awake) void this.quietly(this.run(id).done);
+      for (const id of awake) void this.ignoreUnavailable(this.run(id).done);
     }, WAKE_MS).unref();
   }
 
-  /** Once it resolves, whatever was acknowledged before the call is in the trail. */
+  /** Resolves when every event acknowledged before the call is in the trail. */
   async drain(workspaceId: string): Promise<void> {
     if (await this.outboxes.isWaiting(workspaceId)) await this.run(workspaceId).done;
   }
 
-  /** Appends events of no aggregate, behind what was acknowledged before the call. The same events again add nothing. */
+  /** Appends events without an aggregate, after those acknowledged before the call. Idempotent. */
   async append(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
     if (drafts.length === 0) return;
     const checkedDrafts = drafts.map(checkedDraft);
@@ -84,25 +84,25 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   onApplicationBootstrap(): void {
-    const sweep = (): void => void this.quietly(this.awaited(this.sweep()));
+    const sweep = (): void => void this.ignoreUnavailable(this.track(this.sweep()));
     sweep();
     this.timer = setInterval(sweep, SWEEP_MS).unref();
   }
 
-  /** What goes on is brought to its end; what still waits then is found by the next sweep, here or elsewhere. */
+  /** Finishes pending runs; the next sweep of any node finds remaining events. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     if (this.timer !== null) clearInterval(this.timer);
     if (this.wakeTimer !== null) clearTimeout(this.wakeTimer);
-    while (this.busy.size > 0) await Promise.all(this.busy);
+    while (this.pending.size > 0) await Promise.all(this.pending);
   }
 
   private async sweep(): Promise<void> {
     for (const workspaceId of await this.outboxes.workspacesWaiting(SWEPT_WORKSPACES)) this.wake(workspaceId);
   }
 
-  /** For work that nobody waits for: the sweep makes up for it. That the database is away is logged already. */
-  private async quietly(work: Promise<void>): Promise<void> {
+  /** Ignores faults of background work: the sweep repeats it, and an unavailable database is logged already. */
+  private async ignoreUnavailable(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
@@ -111,18 +111,18 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  /** A server that stops waits for its end. */
-  private awaited(work: Promise<void>): Promise<void> {
+  /** Registers work that a stopping server waits for. */
+  private track(work: Promise<void>): Promise<void> {
     const ended = work
       .catch(() => undefined)
       .finally(() => {
-        this.busy.delete(ended);
+        this.pending.delete(ended);
       });
-    this.busy.add(ended);
+    this.pending.add(ended);
     return work;
   }
 
-  /** The next run of the workspace, which looks at everything that was acknowledged before this call. */
+  /** The next run of the workspace, which sees every event acknowledged before this call. */
   private run(workspaceId: string): Run {
     const waiting = this.runs.get(workspaceId);
     if (waiting !== undefined) return waiting;
@@ -137,7 +137,7 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
         this.queue.shift()?.();
       }
     });
-    const run = { drafts, done: this.awaited(work) };
+    const run = { drafts, done: this.track(work) };
     this.runs.set(workspaceId, run);
     return run;
   }
@@ -147,43 +147,46 @@ export class Projector implements OnApplicationBootstrap, BeforeApplicationShutd
     this.free -= 1;
   }
 
-  /** Ends once what its first look has seen is in the trail: what comes meanwhile is for the next run. */
+  /** Ends when the events of its first look are in the trail: later ones belong to the next run. */
   private async project(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
-    for (let goal: string | null = null; ;) {
+    for (let target: string | null = null; ;) {
       const { outboxes, began, more } = await this.outboxes.look(workspaceId);
       const ended = newId();
-      // Of what this process makes while it looks, the cause may have been overlooked: it waits for the next look.
+      // An event of this process made during the look may have an unseen cause: it waits for the next look.
       const waits = ({ eventId }: OutboxEntry): boolean =>
         (eventId > began && eventId < ended) || (more !== null && eventId >= more.oldest);
-      const ready = outboxes.map((outbox) => readyOf(outbox, waits));
-      goal ??= more === null ? ended : more.newest;
-      const left = ready.map(({ next }) => next).concat(more === null ? [] : more.oldest);
-      const isLast = left.every((eventId) => eventId === null || eventId > goal);
+      const ready = outboxes.map((outbox) => readyEvents(outbox, waits));
+      target ??= more === null ? ended : more.newest;
+      const remaining = ready.map(({ next }) => next).concat(more === null ? [] : more.oldest);
+      const isLast = remaining.every((eventId) => eventId === null || eventId > target);
       const drafted = await this.outboxes.draftsOf(ready.flatMap(({ entries }) => entries));
-      const events = inOrder(ready.map(({ entries }) => drafted.splice(0, entries.length)));
+      const events = mergeInOrder(ready.map(({ entries }) => drafted.splice(0, entries.length)));
       await this.trail.append(workspaceId, isLast ? [...events, ...drafts] : events);
-      await this.outboxes.take(ready);
+      await this.outboxes.remove(ready);
       if (isLast) return;
     }
   }
 }
 
-/** The events of an outbox that are ready, up to one that waits; `next` is that one. */
-function readyOf(outbox: Outbox, waits: (entry: OutboxEntry) => boolean): Taken & { next: string | null } {
+/** The events of an outbox up to the first that must wait; `next` is that one. */
+function readyEvents(
+  outbox: Outbox,
+  waits: (entry: OutboxEntry) => boolean,
+): Projected & { next: string | null } {
   const end = outbox.entries.findIndex(waits);
   if (end === -1) return { outbox, entries: outbox.entries, next: null };
   return { outbox, entries: outbox.entries.slice(0, end), next: outbox.entries[end]!.eventId };
 }
 
-/** By eventId, yet each list in its own order: an event stands behind those before it. */
-function inOrder(lists: readonly AuditDraft[][]): AuditDraft[] {
-  const placed = lists.flatMap((drafts) => {
-    let place = '';
+/** Merges by eventId, but keeps each list's own order. */
+function mergeInOrder(lists: readonly AuditDraft[][]): AuditDraft[] {
+  const keyed = lists.flatMap((drafts) => {
+    let key = '';
     return drafts.map((draft) => {
-      if (draft.eventId > place) place = draft.eventId;
-      return { draft, place };
+      if (draft.eventId > key) key = draft.eventId;
+      return { draft, key };
     });
   });
-  placed.sort((a, b) => (a.place < b.place ? -1 : a.place > b.place ? 1 : 0));
-  return placed.map(({ draft }) => draft);
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return keyed.map(({ draft }) => draft);
 }

@@ -1,18 +1,18 @@
 import { Logger } from '@nestjs/common';
 import type { Connection } from 'mongoose';
 
-/** Waits for a connection that is being opened; one to a server without a replica set is warned of. */
-export async function reached(connection: Connection, uri: string): Promise<void> {
+/** Waits for a connection that is being opened; warns of a server without a replica set. */
+export async function waitForConnection(connection: Connection, uri: string): Promise<void> {
   try {
     await connection.asPromise();
-    await tellOfStandalone(connection);
+    await warnOfStandalone(connection);
   } catch (error) {
     await connection.close();
     throw new UnreachableError(uri, error as Error);
   }
 }
 
-/** At boot; its message has no password. */
+/** Thrown at boot; its message contains no password. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 
@@ -25,8 +25,8 @@ export class UnreachableError extends Error {
   }
 }
 
-async function tellOfStandalone({ db }: Connection): Promise<void> {
-  // By its older name: compatible servers may not know the newer one.
+async function warnOfStandalone({ db }: Connection): Promise<void> {
+  // By its older name: compatible servers may not know `hello`.
   const { setName, msg } = await db!.admin().command({ isMaster: 1 });
   if (setName !== undefined || msg === 'isdbgrid') return;
   new Logger('Storage').warn(

@@ -7,7 +7,7 @@ const TYPES = {
   ...{ json: text, 'json?': textOrNull },
 } as const;
 
-/** One for each declaration; the `_id` of a document is the key of its record. */
+/** One collection per declaration; the `_id` of a document is the key of its record. */
 export const RECORD_COLLECTIONS: readonly Collection[] = RECORDS.map(
   ({ name, fields, unique = [], indexes = [] }: Table) => ({
     name,

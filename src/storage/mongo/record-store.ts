@@ -11,7 +11,7 @@ import { checked, eq, keyOf } from './values.js';
 type RowDocument = Row & { _id: string };
 type Filter = QueryFilter<RowDocument>;
 
-/** Each declaration is a collection; see `record-collections.ts`. */
+/** Stores each declaration in its own collection; see `record-collections.ts`. */
 export class MongoRecordStore extends RecordStore {
   private readonly reads = new Map<Table, (_id: string) => Promise<RowDocument | null>>();
 
@@ -45,7 +45,7 @@ export class MongoRecordStore extends RecordStore {
   protected async rowsWhere(table: Table, where: Conditions, listing: RowListing): Promise<Row[]> {
     const { by, descending = false, after, limit = 0 } = listing;
     const filter = filterOf(table, where);
-    if (after !== undefined) filter.$or = behind(by, descending ? '$lt' : '$gt', after);
+    if (after !== undefined) filter.$or = afterRow(by, descending ? '$lt' : '$gt', after);
     const sort = Object.fromEntries(by.map((field) => [field, descending ? -1 : 1] as const));
     const found = await this.database.attempt(() =>
       this.model(table).find(filter).sort(sort).limit(limit).lean<RowDocument[]>(),
@@ -85,7 +85,7 @@ function idOf(table: Table, row: Conditions): string {
   return keyOf(...keyIn(table, row));
 }
 
-/** Where the whole key is named, it is the `_id` that is looked for. */
+/** A condition on the whole key becomes one on `_id`. */
 function filterOf(table: Table, where: Conditions): Filter {
   const filter: Record<string, object> = {};
   for (const [field, condition] of Object.entries(where))
@@ -96,8 +96,8 @@ function filterOf(table: Table, where: Conditions): Filter {
   return { _id: eq(idOf(table, where)), ...filter };
 }
 
-/** What comes after a row in the order of these fields. */
-function behind(by: readonly string[], operator: '$lt' | '$gt', row: Row): Filter[] {
+/** The condition for rows after this one in the order of these fields. */
+function afterRow(by: readonly string[], operator: '$lt' | '$gt', row: Row): Filter[] {
   return by.map((field, at) => {
     const same = by.slice(0, at).map((before) => [before, eq(row[before]!)]);
     return { ...Object.fromEntries(same), [field]: { [operator]: row[field] } } as Filter;

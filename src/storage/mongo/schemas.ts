@@ -9,11 +9,11 @@ export interface Index {
 export interface Collection {
   name: string;
   schema: Schema;
-  /** Beside that of `_id`. */
+  /** In addition to that of `_id`. */
   indexes: readonly Index[];
 }
 
-// An empty text is a text.
+// Mongoose would reject an empty string as missing.
 Schema.Types.String.checkRequired((value) => typeof value === 'string');
 
 export const text = { type: String, required: true };
@@ -21,7 +21,7 @@ export const number = { type: Number, required: true };
 export const textOrNull = { type: String, default: null };
 export const numberOrNull = { type: Number, default: null };
 
-/** What a schema does not name is refused, in a document as well as in a filter. */
+/** A strict schema: unknown fields are refused in documents and filters. */
 export function schemaOf(fields: { [name: string]: unknown }): Schema {
   return new Schema(
     { _id: text, ...fields },
@@ -29,7 +29,7 @@ export function schemaOf(fields: { [name: string]: unknown }): Schema {
   );
 }
 
-/** A list of parts that have no `_id`. */
+/** A list of subdocuments without `_id`. */
 export const list = (fields: { [name: string]: unknown }) => [
   new Schema(fields, { _id: false, strict: 'throw' }),
 ];

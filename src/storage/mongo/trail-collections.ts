@@ -18,7 +18,7 @@ export const TRAIL = 'audit_events';
 
 const OF_WORKSPACE = { workspaceId: 1 } as const;
 
-/** By which one asks for the whole trail, or for a turn, a session or a call of it: each in the order of the trail. */
+/** Indexes for the whole trail, or for one turn, session or call, each in the order of the trail. */
 export const TRAIL_INDEXES = {
   all: { name: 'seq', key: { ...OF_WORKSPACE, seq: 1 }, unique: true },
   turnId: { name: 'turn', key: { ...OF_WORKSPACE, turnId: 1, seq: 1 } },

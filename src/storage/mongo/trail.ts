@@ -12,23 +12,22 @@ import { Gathered } from './gathered.js';
 import { toDocument, TRAIL, type TrailDocument } from './trail-collections.js';
 import { eq } from './values.js';
 
-/** Events that are written at once. */
+/** Events per insert. */
 const BATCH = 1_000;
-/** Workspaces of which the last number is kept in memory. */
-const MOST_WORKSPACES = 10_000;
-/** How often another node may be faster with the same numbers; in between a random part of a time that grows to a limit. */
+/** Number of workspaces whose last sequence number is cached. */
+const MAX_WORKSPACES = 10_000;
+/** Attempts against other nodes that write the same numbers; pauses are random, up to a limit that grows. */
 const ATTEMPTS = 100;
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [4, 100];
 
 /**
- * The trails of all workspaces. An event is in its trail once, by its eventId, and so is a number: so whoever is not the first
- * with either looks what is there, and goes on behind it. As a batch ends at the first event that is refused, no number
- * is left out.
+ * The trails of all workspaces. eventIds and sequence numbers are unique, so a writer that loses a race rereads the
+ * trail and continues after it. A batch stops at the first refused event, so that no number is skipped.
  */
 @Injectable()
 export class Trail {
-  /** The numbers of the events that this process was the last to write, as far as it knows: they never become less. */
-  private readonly last = new LRUCache<string, number>({ max: MOST_WORKSPACES });
+  /** The last sequence number that this process knows of; it never decreases. */
+  private readonly last = new LRUCache<string, number>({ max: MAX_WORKSPACES });
   private readonly inserts = new Gathered<TrailDocument[], boolean>((batches) => this.insertAll(batches));
 
   constructor(
@@ -36,14 +35,14 @@ export class Trail {
     @InjectModel(TRAIL) private readonly events: Model<TrailDocument>,
   ) {}
 
-  /** Appends those that are not there yet, in this order. Afterwards a majority has them all. */
+  /** Appends those that are missing, in this order. When it resolves, a majority has them all. */
   async append(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
     for (let at = 0; at < drafts.length; at += BATCH) {
       await this.appendBatch(workspaceId, drafts.slice(at, at + BATCH));
     }
   }
 
-  /** The newest number; 0 where the trail is empty. */
+  /** The newest sequence number; 0 for an empty trail. */
   async lastSeq(workspaceId: string): Promise<number> {
     const last = await this.database.attempt(() =>
       this.events
@@ -61,12 +60,12 @@ export class Trail {
   }
 
   private async appendBatch(workspaceId: string, drafts: readonly AuditDraft[]): Promise<void> {
-    const known = this.last.get(workspaceId);
-    // Where somebody else has written there since, or some of these, the insert is refused.
-    if (known !== undefined && (await this.insert(workspaceId, known, drafts))) return;
+    const cached = this.last.get(workspaceId);
+    // The insert is refused if another node has written since, or some events are present.
+    if (cached !== undefined && (await this.insert(workspaceId, cached, drafts))) return;
     for (let count = 1; count <= ATTEMPTS; count += 1) {
-      const [last, there] = await Promise.all([this.lastSeq(workspaceId), this.thoseOf(drafts)]);
-      const missing = drafts.filter(({ eventId }) => !there.has(eventId));
+      const [last, present] = await Promise.all([this.lastSeq(workspaceId), this.presentOf(drafts)]);
+      const missing = drafts.filter(({ eventId }) => !present.has(eventId));
       if (missing.length === 0 || (await this.insert(workspaceId, last, missing))) return;
       await setTimeout(Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** count, LONGEST_PAUSE_MS));
     }
@@ -76,13 +75,13 @@ export class Trail {
   }
 
   /** Which of these are in a trail. */
-  private async thoseOf(drafts: readonly AuditDraft[]): Promise<Set<string>> {
+  private async presentOf(drafts: readonly AuditDraft[]): Promise<Set<string>> {
     const _id = { $in: drafts.map(({ eventId }) => eventId) };
     const found = await this.database.attempt(() => this.events.find({ _id }, { _id: 1 }).lean());
     return new Set(found.map((event) => event._id));
   }
 
-  /** Behind the number `last`. False where one may have been refused: then some of them, in their order, may be there. */
+  /** Inserts after sequence number `last`. False if one may have been refused; then a prefix may be stored. */
   private async insert(workspaceId: string, last: number, drafts: readonly AuditDraft[]): Promise<boolean> {
     const documents = drafts.map((draft, at) =>
       toDocument({ workspaceId, ...toTrailRecord(last + 1 + at, draft) }),
@@ -93,7 +92,7 @@ export class Trail {
     return isDone;
   }
 
-  /** Of several workspaces, whole or up to the first that is refused: whose that is, each of them looks for itself. */
+  /** Inserts for several workspaces, up to the first refused event; each workspace checks its own result. */
   private async insertAll(batches: readonly TrailDocument[][]): Promise<boolean[]> {
     const isDone = await this.database.attempt(async () => {
       try {

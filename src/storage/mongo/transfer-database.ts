@@ -16,7 +16,7 @@ async function connected<T>(uri: string, work: (connection: Connection) => Promi
   }
 }
 
-/** Lets a database be read that no server writes to meanwhile. */
+/** Runs work on a database that no server may write to meanwhile. */
 export function fromDatabase<T>(
   uri: string,
   work: (source: MongoTransferSource, schemaVersion: number) => Promise<T>,
@@ -32,7 +32,7 @@ export function fromDatabase<T>(
   });
 }
 
-/** Lets an empty database be filled. No server starts on it before the work is done. Where that fails it is emptied again. */
+/** Runs work that fills an empty database, which no server opens before the end. Emptied again on failure. */
 export function intoDatabase<T>(uri: string, work: (target: MongoTransferTarget) => Promise<T>): Promise<T> {
   return connected(uri, async (connection) => {
     const db = connection.db!;
@@ -42,7 +42,7 @@ export function intoDatabase<T>(uri: string, work: (target: MongoTransferTarget)
       await endImport(db);
       return result;
     } catch (error) {
-      // Where the database is away, the mark stays, and says to whoever comes next what is to be done.
+      // If the database is unavailable, the mark remains and tells the operator what to do.
       await undoImport(db).catch(() => undefined);
       throw error;
     }

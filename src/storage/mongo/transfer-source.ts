@@ -23,11 +23,11 @@ type Fresh = Pick<StoredEntry, 'id' | 'workspaceId'> & {
   fresh: Omit<Records['versions'], 'workspaceId' | 'fileId'>[];
 };
 
-/** All that the database holds. Where order is seen by anybody, such as in a list of workspaces, it is kept. */
+/** Reads everything in the database. Visible orders, such as that of workspaces in a list, are kept. */
 export class MongoTransferSource implements RecordSource {
   private readonly readers: { readonly [Of in AggregateKind]: () => Pages<Of> } = {
     workspaces: () =>
-      this.each<WorkspaceDocument, 'workspaces'>(
+      this.pagesOf<WorkspaceDocument, 'workspaces'>(
         WORKSPACES,
         ({ _id: id, removals, ...workspace }) => {
           const lastOfUser = [...new Map(removals.map((removal) => [removal.userId, removal])).values()];
@@ -37,7 +37,7 @@ export class MongoTransferSource implements RecordSource {
       ),
     blobs: () => this.blobs(),
     entries: () =>
-      this.each<StoredEntry, 'entries'>(
+      this.pagesOf<StoredEntry, 'entries'>(
         ENTRIES,
         (entry) => ({ ...toEntry(withoutId(entry)), deletedAt: entry.deletedAt }) as WholeEntry,
         { _id: 1 },
@@ -46,7 +46,7 @@ export class MongoTransferSource implements RecordSource {
     versions: () => this.versions(),
     batches: () => this.batches(),
     turns: () => this.turns(),
-    events: () => this.each<TrailDocument, 'events'>(TRAIL, toRecord, { workspaceId: 1, seq: 1 }),
+    events: () => this.pagesOf<TrailDocument, 'events'>(TRAIL, toRecord, { workspaceId: 1, seq: 1 }),
     usage: () => this.usage(),
   };
 
@@ -60,7 +60,7 @@ export class MongoTransferSource implements RecordSource {
     return this.readers[kind]();
   }
 
-  private async *each<Document, Of extends AggregateKind>(
+  private async *pagesOf<Document, Of extends AggregateKind>(
     name: string,
     toRecord: (document: Document) => Records[Of],
     sort: Record<string, 1> = { _id: 1 },
@@ -70,10 +70,14 @@ export class MongoTransferSource implements RecordSource {
     yield* inPages(found as AsyncIterable<Document>, async (documents) => documents.map(toRecord));
   }
 
-  /** Those that are there for a reader. Whether one is loose is asked where it may be. */
+  /** Only complete blobs. Whether one is loose is checked only where possible. */
   private blobs(): Pages<'blobs'> {
-    const here = { state: eq('here' as const) };
-    const found = this.stores.blobs.find(here, WITHOUT_BYTES).sort({ _id: 1 }).lean<BlobHead[]>().cursor();
+    const isComplete = { state: eq('here' as const) };
+    const found = this.stores.blobs
+      .find(isComplete, WITHOUT_BYTES)
+      .sort({ _id: 1 })
+      .lean<BlobHead[]>()
+      .cursor();
     return inPages(found as AsyncIterable<BlobHead>, (heads) =>
       Promise.all(
         heads.map(async (head) => {
@@ -89,16 +93,16 @@ export class MongoTransferSource implements RecordSource {
     );
   }
 
-  /** First those that are in their collection, then those that are with their files alone. */
+  /** First those in their collection, then those that are only in their file's document. */
   private async *versions(): Pages<'versions'> {
-    yield* this.each<Records['versions'] & { _id: string }, 'versions'>(
+    yield* this.pagesOf<Records['versions'] & { _id: string }, 'versions'>(
       VERSIONS,
       ({ _id, ...version }) => version,
       { _id: 1 },
     );
-    const some = { 'fresh.0': { $exists: true } };
+    const withFresh = { 'fresh.0': { $exists: true } };
     const found = this.stores.entries
-      .find(some, { id: 1, workspaceId: 1, fresh: 1 })
+      .find(withFresh, { id: 1, workspaceId: 1, fresh: 1 })
       .lean<Fresh[]>()
       .cursor();
     yield* inPages(
@@ -110,8 +114,8 @@ export class MongoTransferSource implements RecordSource {
         const idOf = (version: Records['versions']) =>
           versionId(version.workspaceId, version.fileId, version.number);
         const $in = versions.map(idOf);
-        const settled = await this.stores.versions.find({ _id: { $in } }, { _id: 1 }).lean();
-        const ids = new Set(settled.map(({ _id }) => _id));
+        const stored = await this.stores.versions.find({ _id: { $in } }, { _id: 1 }).lean();
+        const ids = new Set(stored.map(({ _id }) => _id));
         return versions.filter((version) => !ids.has(idOf(version)));
       },
       50,
@@ -130,7 +134,7 @@ export class MongoTransferSource implements RecordSource {
     }
   }
 
-  /** In the order in which they were accepted; one at a time: one may have tens of megabytes. */
+  /** In the order of acceptance, one at a time: a turn may have tens of megabytes. */
   private async *turns(): Pages<'turns'> {
     const names = this.stores.turns
       .find({}, { acceptedAt: 1, firstCallId: 1 })
@@ -148,8 +152,13 @@ export class MongoTransferSource implements RecordSource {
     }
   }
 
-  private async valuesOf({ arguments: given, result, details, edited }: CallEntry): Promise<CallValues> {
-    const stored = [given, ...[result, details ?? NONE, edited].filter((value) => value !== NONE)];
+  private async valuesOf({
+    arguments: callArguments,
+    result,
+    details,
+    edited,
+  }: CallEntry): Promise<CallValues> {
+    const stored = [callArguments, ...[result, details ?? NONE, edited].filter((value) => value !== NONE)];
     const values = await Promise.all((await this.stores.texts.read(stored)).map(valueOf));
     return {
       arguments: values.shift()!,
@@ -162,10 +171,10 @@ export class MongoTransferSource implements RecordSource {
   private async *usage(): Pages<'usage'> {
     const found = this.stores.usage.find().lean().cursor();
     for await (const { _id: workspaceId, members, ...all } of found) {
-      const own = members
+      const nonEmpty = members
         .filter((member) => !isNoUsage(member))
         .sort((one, other) => (one.userId < other.userId ? -1 : 1));
-      if (!isNoUsage(all) || own.length > 0) yield [{ workspaceId, ...all, members: own }];
+      if (!isNoUsage(all) || nonEmpty.length > 0) yield [{ workspaceId, ...all, members: nonEmpty }];
     }
   }
 }

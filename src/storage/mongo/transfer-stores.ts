@@ -15,7 +15,7 @@ import { type PatchDocument, PATCHES, PATCH_IDS, type PatchIdsDocument } from '.
 import { MongoPatchStore } from './patches.store.js';
 import { Projector } from './projector.js';
 import { TRAIL, type TrailDocument } from './trail-collections.js';
-import { reached } from './reached.js';
+import { waitForConnection } from './reached.js';
 import { MongoRecordStore } from './record-store.js';
 import { Trail } from './trail.js';
 import { TURN_TEXTS, type TurnDocument, TURNS, type TurnTextDocument } from './turn-collections.js';
@@ -23,7 +23,7 @@ import { TurnTexts } from './turn-texts.js';
 import { type UsageDocument, USAGE } from './usage-collections.js';
 import { UsageCounter } from './usage-counter.js';
 
-/** What the stores are made from, before they are. */
+/** What the stores are created from. */
 class OpenedDatabase {
   protected constructor(
     readonly connection: Connection,
@@ -35,7 +35,7 @@ class OpenedDatabase {
   }
 }
 
-/** A database without a server: what an export, an import and a check need of it, and nothing that runs by itself. */
+/** The stores of a database without a server: what export, import and check need, and no background work. */
 export class TransferStores extends OpenedDatabase {
   readonly entries = this.model<EntryDocument>(ENTRIES);
   readonly versions = this.model<VersionDocument>(VERSIONS);
@@ -69,23 +69,23 @@ export class TransferStores extends OpenedDatabase {
 
   static async connect(uri: string): Promise<Connection> {
     const connection = mongoose.createConnection(uri, CONNECT_OPTIONS);
-    await reached(connection, uri);
+    await waitForConnection(connection, uri);
     return connection;
   }
 
-  /** Builds what is missing in the database; closes the connection where what is there differs. */
+  /** Creates what is missing in the database; closes the connection if anything differs. */
   static async open(connection: Connection): Promise<TransferStores> {
     for (const { name, schema } of COLLECTIONS) connection.model(name, schema, name);
     return new TransferStores(connection, await MongoDatabase.open(connection));
   }
 
-  /** Of a database that nothing is built in, for a look at it. */
+  /** Wraps a database without creating anything in it. */
   static asItIs(connection: Connection): TransferStores {
     for (const { name, schema } of COLLECTIONS) connection.model(name, schema, name);
-    return new TransferStores(connection, MongoDatabase.asItIs());
+    return new TransferStores(connection, MongoDatabase.withoutSetup());
   }
 
-  /** Brings to rest what servers leave to the next one: events in outboxes. */
+  /** Projects the events that servers left in outboxes. */
   async settle(): Promise<void> {
     const { database } = this;
     const sources = COLLECTIONS.filter(({ indexes }) => indexes.includes(OUTBOX_INDEX)).map(({ name }) =>

@@ -4,7 +4,7 @@ import type { PatchBatchRecord } from '../ports/patches.store.js';
 import { resultsOf } from '../transfer/results.js';
 import { blobId, INLINE_BYTES, ownerOf } from './blobs.js';
 import { WORKSPACES } from './collections.js';
-import { documentOf, folderOf, placed } from './entries.js';
+import { documentOf, folderOf, locationOf } from './entries.js';
 import { ENTRIES, SPELLINGS, VERSIONS } from './file-collections.js';
 import { MongoTransferSource } from './transfer-source.js';
 import { outboxWith } from './outbox.js';
@@ -16,20 +16,20 @@ import { eq, keyOf } from './values.js';
 import { versionId } from './versions.js';
 
 type Document = { _id: string } & Record<string, unknown>;
-/** Kinds of which each is a document, or some. */
+/** Kinds whose records are one or a few documents each. */
 type PlainKind = Exclude<AggregateKind, 'blobs' | 'batches' | 'turns'>;
-/** Of which collection each document is. */
+/** Each document with its collection. */
 type Documents = [collection: string, document: Document][];
 
-const WRITTEN_AT_ONCE = 4;
-/** Names the bytes of every blob that was imported. */
+const WRITE_CONCURRENCY = 4;
+/** The generation of every imported blob. */
 const GENERATION = 'imported';
 
 const DOCUMENTS: { readonly [Of in PlainKind]: (record: Records[Of]) => Documents } = {
   workspaces: ({ id, ...workspace }) => [[WORKSPACES, { _id: id, ...workspace }]],
   entries: (entry) => {
     const { workspaceId, deletedAt } = entry;
-    const document = { ...documentOf(entry), ...placed({ ...entry, deletedAt }) };
+    const document = { ...documentOf(entry), ...locationOf({ ...entry, deletedAt }) };
     return [
       ...(deletedAt === null ? spellingsOf(entry) : []),
       [ENTRIES, { ...document, fresh: [], ...outboxWith(workspaceId, []) }],
@@ -47,15 +47,15 @@ function documentsOf<Of extends AggregateKind>(kind: Of): (record: Records[Of]) 
   return plain[kind] as (record: Records[Of]) => Documents;
 }
 
-/** A database that is being filled. */
+/** Writes records into a database that is being filled. */
 export class MongoTransferTarget extends MongoTransferSource implements RecordTarget {
   async write<Of extends AggregateKind>(kind: Of, records: readonly Records[Of][]): Promise<void> {
     if (kind === 'blobs')
-      return this.atOnce(records as readonly Records['blobs'][], (blob) => this.blob(blob));
+      return this.concurrently(records as readonly Records['blobs'][], (blob) => this.blob(blob));
     if (kind === 'turns')
-      return this.atOnce(records as readonly Records['turns'][], (turn) => this.turn(turn));
+      return this.concurrently(records as readonly Records['turns'][], (turn) => this.turn(turn));
     if (kind === 'batches')
-      return this.atOnce(records as readonly Records['batches'][], (batch) => this.batch(batch));
+      return this.concurrently(records as readonly Records['batches'][], (batch) => this.batch(batch));
     const toDocuments = documentsOf(kind);
     const byCollection = new Map<string, Map<string, Document>>();
     for (const [name, document] of records.flatMap(toDocuments)) {
@@ -69,12 +69,15 @@ export class MongoTransferTarget extends MongoTransferSource implements RecordTa
     return this.stores.database.insertNew(this.stores.model<Document>(name), documents);
   }
 
-  private async atOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-    const left = items.values();
+  private async concurrently<Item>(
+    items: readonly Item[],
+    work: (item: Item) => Promise<void>,
+  ): Promise<void> {
+    const iterator = items.values();
     const worker = async () => {
-      for (const item of left) await work(item);
+      for (const item of iterator) await work(item);
     };
-    await Promise.all(Array.from({ length: WRITTEN_AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: WRITE_CONCURRENCY }, worker));
   }
 
   private async blob({ read, ...blob }: Records['blobs']): Promise<void> {
@@ -118,12 +121,22 @@ export class MongoTransferTarget extends MongoTransferSource implements RecordTa
   }
 }
 
-/** Of the folders on its path, before what is live there. */
+/** The spellings of an entry's folders, which precede it. */
 function spellingsOf({ workspaceId, path, docPath }: Records['entries']): Documents {
   const spellings: Documents = [];
-  for (let [at, of] = [folderOf(path), folderOf(docPath)]; of !== ''; at = folderOf(at), of = folderOf(of)) {
-    const _id = keyOf(workspaceId, at);
-    const spelt = { workspaceId, parent: folderOf(of), path: at, docPath: of, looseSince: null };
+  for (
+    let [folder, docFolder] = [folderOf(path), folderOf(docPath)];
+    docFolder !== '';
+    folder = folderOf(folder), docFolder = folderOf(docFolder)
+  ) {
+    const _id = keyOf(workspaceId, folder);
+    const spelt = {
+      workspaceId,
+      parent: folderOf(docFolder),
+      path: folder,
+      docPath: docFolder,
+      looseSince: null,
+    };
     spellings.push([SPELLINGS, { _id, ...spelt }]);
   }
   return spellings;

@@ -1,38 +1,38 @@
 import { OUTBOX_FIELDS, OUTBOX_INDEX, type WithOutbox } from './outbox.js';
 import { type Collection, list, number, numberOrNull, schemaOf, text, textOrNull } from './schemas.js';
 
-/** In the place of a value. No JSON is empty; and a condition that a field of an array is null always holds. */
+/** Stands for an absent value: no JSON is empty, and a null condition on an array's field always matches. */
 export const NONE = '';
 
-/** A call of a turn. A value is its JSON where it is small, else where its JSON lies: see `TurnTexts`. */
+/** A call of a turn. A small value is stored as its JSON, a large one as the location of its JSON: see `TurnTexts`. */
 export interface CallEntry {
   callId: string;
   /** JSON of the `Call`. */
   state: string;
   arguments: string;
-  /** `NONE` while there is none; so are edited arguments. */
+  /** `NONE` until it is set, as for edited arguments. */
   result: string;
   details: string | null;
   edited: string;
 }
 
-/** What of a turn changes with its saves, beside its calls. */
+/** The fields of a turn, beside its calls, that its saves change. */
 export interface TurnHead {
   version: number;
   /** JSON of the `Turn`, without its calls. */
   state: string;
   dueAt: number | null;
-  /** While it is open, who runs its server calls. */
+  /** While open: the node that runs its server calls. */
   leaseOwner: string | null;
-  /** While it is open, its workspace. */
+  /** While open: its workspace. */
   openIn: string | null;
-  /** While it is open, its user in its workspace: `memberKey`. */
+  /** While open: its user in its workspace, as `memberKey`. */
   openOf: string | null;
-  /** Once a client was used, the session in its workspace. */
+  /** The session in its workspace, once it has used a client. */
   usedIn: string | null;
 }
 
-/** A turn: its `_id` is made of its workspace, session and turnId. */
+/** A turn; its `_id` combines its workspace, session and turnId. */
 export interface TurnDocument extends TurnHead, WithOutbox {
   _id: string;
   workspaceId: string;
@@ -40,13 +40,13 @@ export interface TurnDocument extends TurnHead, WithOutbox {
   turnId: string;
   userId: string;
   acceptedAt: number;
-  /** Ours, and given in order: of the turns of one millisecond it says which came first. */
+  /** Our callIds ascend: they order the turns of one millisecond. */
   firstCallId: string;
   callCount: number;
   calls: CallEntry[];
-  /** Names of the texts that its values lie in. */
+  /** Names of the texts that contain its values. */
   texts: string[];
-  /** At least the bytes of the outbox: what came into it since it was last seen empty. */
+  /** Upper bound of the outbox's bytes: what was added since it was last seen empty. */
   outboxBytes: number;
 }
 
@@ -55,10 +55,10 @@ export interface TurnTextDocument {
   _id: string;
   /** `_id` of the turn. */
   turn: string;
-  /** Of all the pieces that one write brought; the turn has it among its `texts` where that write came to be. */
+  /** Shared by all pieces of one write; the turn has it among its `texts` if that write succeeded. */
   name: string;
   bytes: Buffer;
-  /** When it was written, epoch ms; null once somebody has looked whether the turn has it. */
+  /** When it was written, epoch ms; null once its turn was checked. */
   looseSince: number | null;
 }
 

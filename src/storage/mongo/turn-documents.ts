@@ -7,14 +7,14 @@ import { type CallEntry, NONE, type TurnDocument, type TurnHead } from './turn-c
 import type { TurnValues } from './turn-values.js';
 import { checked, eq, keyOf } from './values.js';
 
-/** Bytes that the small results of a turn, with their details, have in its document in all; arguments have a quarter. */
-const ROOM = 1024 * 1024;
+/** Bytes in a turn's document for all small results with details; arguments have a quarter of that. */
+const INLINE_RESULT_BYTES = 1024 * 1024;
 
-/** What reads need of a document to make the turn of it. */
+/** The projection that reads a turn. */
 export const TURN_STATE = { state: 1, 'calls.state': 1 } as const;
 export type TurnStates = Pick<TurnDocument, 'state'> & { calls: Pick<CallEntry, 'state'>[] };
 
-/** What an update of a turn sets in its calls, by path, and what must be so before. */
+/** The fields, by path, that an update sets in a turn's calls, and their expected previous values. */
 export interface CallChanges {
   expected: { [path: string]: { $eq: string } };
   $set: { [path: string]: string | null };
@@ -41,7 +41,7 @@ export function turnFrom({ state, calls }: TurnStates): Turn {
   return { ...head, calls: calls.map((call) => JSON.parse(call.state) as Call) };
 }
 
-/** What a save writes, whatever has changed. */
+/** The fields that every save writes. */
 export function headOf(turn: Turn): TurnHead {
   const { calls: _calls, ...state } = turn;
   const isOpen = turn.status === 'open';
@@ -56,7 +56,7 @@ export function headOf(turn: Turn): TurnHead {
   });
 }
 
-/** Whether the document has this very version of the turn. */
+/** Whether the document has exactly this version of the turn. */
 export function isStored(stored: TurnStates & { version: number }, turn: Turn): boolean {
   if (stored.version !== turn.version || stored.state !== headOf(turn).state) return false;
   return turn.calls.every((call, at) => stored.calls[at]!.state === JSON.stringify(call));
@@ -70,21 +70,21 @@ export async function entriesOf(
   values: TurnValues,
 ): Promise<CallEntry[]> {
   const entries: CallEntry[] = [];
-  const room = roomOf(turn) / 4;
+  const maxBytes = inlineBytesOf(turn) / 4;
   for (const [at, call] of turn.calls.entries()) {
-    const given = await values.add(callArguments[at]!, room);
+    const storedArguments = await values.add(callArguments[at]!, maxBytes);
     entries.push({
-      ...{ callId: call.callId, state: JSON.stringify(call), arguments: given },
+      ...{ callId: call.callId, state: JSON.stringify(call), arguments: storedArguments },
       ...{ result: NONE, details: null, edited: NONE },
     });
     await yieldIfBusy();
   }
   for (const result of results)
-    Object.assign(entries[placeIn(turn, result)]!, await told(turn, result, values));
+    Object.assign(entries[positionIn(turn, result)]!, await resultFields(turn, result, values));
   return entries;
 }
 
-/** What a save writes of the calls: those that have changed, and results that came. */
+/** The changes of a save to the calls: changed ones, and new results. */
 export async function changesOf(
   before: Turn,
   turn: Turn,
@@ -95,9 +95,9 @@ export async function changesOf(
   for (const at of changedCalls(before, turn))
     changes.$set[`calls.${at}.state`] = JSON.stringify(turn.calls[at]);
   for (const result of results) {
-    const call = `calls.${placeIn(turn, result)}`;
-    const fields = await told(turn, result, values);
-    // What is there already fails the write.
+    const call = `calls.${positionIn(turn, result)}`;
+    const fields = await resultFields(turn, result, values);
+    // An existing result fails the write.
     changes.expected[`${call}.result`] = eq(NONE);
     if (fields.edited !== undefined) changes.expected[`${call}.edited`] = eq(NONE);
     for (const [field, value] of Object.entries(fields)) changes.$set[`${call}.${field}`] = value;
@@ -106,50 +106,50 @@ export async function changesOf(
   return changes;
 }
 
-/** Whether calls of the turn have a result already, or edited arguments, in the place of one of these. */
-export function haveResults(
+/** Whether any of these calls already has a result, or edited arguments where those are given. */
+export function anyHasResult(
   calls: readonly CallEntry[],
   turn: Turn,
   results: readonly CallResult[],
 ): boolean {
   return results.some((given) => {
-    const { result, edited } = calls[placeIn(turn, given)]!;
+    const { result, edited } = calls[positionIn(turn, given)]!;
     return result !== NONE || (hasEdited(given) && edited !== NONE);
   });
 }
 
-/** The fields of a call's entry that what is told of its end sets. */
-async function told(
+/** The fields of a call's entry that a result sets. */
+async function resultFields(
   turn: Turn,
-  given: CallResult,
+  result: CallResult,
   values: TurnValues,
 ): Promise<Partial<Pick<CallEntry, 'result' | 'details' | 'edited'>>> {
   const fields: Partial<CallEntry> = {};
-  const room = roomOf(turn);
-  if (given.result !== undefined) {
-    fields.result = await values.add(given.result, room);
-    const left = room - Buffer.byteLength(fields.result);
-    if (!isNothing(given.details)) fields.details = await values.add(given.details, left);
+  const maxBytes = inlineBytesOf(turn);
+  if (result.result !== undefined) {
+    fields.result = await values.add(result.result, maxBytes);
+    const remaining = maxBytes - Buffer.byteLength(fields.result);
+    if (!isNothing(result.details)) fields.details = await values.add(result.details, remaining);
   }
-  if (hasEdited(given)) fields.edited = await values.add(given.editedArguments, room / 4);
+  if (hasEdited(result)) fields.edited = await values.add(result.editedArguments, maxBytes / 4);
   return fields;
 }
 
-function hasEdited(given: CallResult): given is CallResult & { editedArguments: Json } {
-  return !isNothing(given.editedArguments);
+function hasEdited(result: CallResult): result is CallResult & { editedArguments: Json } {
+  return !isNothing(result.editedArguments);
 }
 
 function isNothing(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
-function placeIn(turn: Turn, { callId }: CallResult): number {
+function positionIn(turn: Turn, { callId }: CallResult): number {
   const at = positionOf(turn.calls, callId);
   if (at === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
   return at;
 }
 
-/** Bytes that the result of a call has room for in its entry: some KB in a turn of few calls. */
-function roomOf({ calls }: Turn): number {
-  return Math.min(8 * 1024, Math.max(1024, Math.floor(ROOM / calls.length)));
+/** Bytes for the result of one call in its entry: several KB in a turn of few calls. */
+function inlineBytesOf({ calls }: Turn): number {
+  return Math.min(8 * 1024, Math.max(1024, Math.floor(INLINE_RESULT_BYTES / calls.length)));
 }

@@ -7,21 +7,20 @@ import { JsonText } from '../../common/json-text.js';
 import type { StoredJson } from '../ports/turns.store.js';
 import { MongoDatabase } from './database.js';
 import { TURN_TEXTS, type TurnDocument, TURNS, type TurnTextDocument } from './turn-collections.js';
-import { type Place, pieceKey, placeOf, type TurnValues } from './turn-values.js';
+import { type TextLocation, pieceKey, locationOf, type TurnValues } from './turn-values.js';
 import { checked } from './values.js';
 
 /** Bytes of pieces that are written, or read, at once. */
 const BATCH = 8 * 1024 * 1024;
 
-/** A larger value is given as its text. */
+/** A larger value is returned as its text. */
 const LARGE = 128 * 1024;
 
 type Piece = Pick<TurnTextDocument, '_id'> & { bytes: { buffer: Uint8Array } };
 
 /**
- * The values of turns that are too large for their documents, in pieces that are written before the turn that refers to them
- * and never again: small ones share a piece. Of what was written for a turn, or a version of it, that did not come to be,
- * nobody knows; a sweep removes it.
+ * Values that are too large for the document of their turn, in immutable pieces written before it; small ones share a
+ * piece. Pieces of writes that failed are unreferenced, and a sweep removes them.
  */
 @Injectable()
 export class TurnTexts {
@@ -31,7 +30,7 @@ export class TurnTexts {
     @InjectModel(TURNS) private readonly turns: Model<TurnDocument>,
   ) {}
 
-  /** Stores the pieces for the turn of this `_id`, `at` being now. The same ones again change nothing. */
+  /** Stores the pieces for the turn with this `_id`, `at` being now. Idempotent. */
   async put(turn: string, values: TurnValues, at = Date.now()): Promise<void> {
     values.close();
     const { name, pieces } = values;
@@ -44,22 +43,22 @@ export class TurnTexts {
     }
   }
 
-  /** Removes what nothing refers to after all. What can't be removed now is swept. */
+  /** Removes unreferenced pieces. The sweep retries failures. */
   async discard({ name, pieces }: TurnValues): Promise<void> {
     if (pieces.length === 0) return;
     const ids = pieces.map((_, at) => pieceKey(name, at));
     await this.database.attempt(() => this.texts.deleteMany({ _id: { $in: ids } })).catch(() => undefined);
   }
 
-  /** The values, in order, as documents have them. */
+  /** The values, in order, as documents store them. */
   async read(stored: readonly string[]): Promise<StoredJson[]> {
     const values: StoredJson[] = [];
-    const places = stored.map(placeOf);
-    for (const [from, to] of batches(places.map((place) => place?.bytes ?? 0))) {
-      const pieces = await this.piecesOf(places.slice(from, to));
+    const locations = stored.map(locationOf);
+    for (const [from, to] of batches(locations.map((location) => location?.bytes ?? 0))) {
+      const pieces = await this.piecesOf(locations.slice(from, to));
       for (let at = from; at < to; at += 1) {
-        const place = places[at]!;
-        values.push(place ? valueIn(pieces, place) : (JSON.parse(stored[at]!) as Json));
+        const location = locations[at]!;
+        values.push(location ? valueIn(pieces, location) : (JSON.parse(stored[at]!) as Json));
         await yieldIfBusy();
       }
     }
@@ -67,8 +66,8 @@ export class TurnTexts {
   }
 
   /**
-   * Looks at up to `limit` pieces from before `before` (epoch ms), at each once: whether their turn refers to them. Removes
-   * them where it does not. True where there may be more.
+   * Checks up to `limit` unchecked pieces from before `before` (epoch ms), and removes those that their turn does not
+   * reference. True if there may be more.
    */
   async removeOrphans(before: number, limit: number): Promise<boolean> {
     const old = { looseSince: { $lt: checked(before) } };
@@ -88,8 +87,8 @@ export class TurnTexts {
     return loose.length === limit;
   }
 
-  private async piecesOf(places: readonly (Place | null)[]): Promise<Map<string, Uint8Array>> {
-    const ids = [...new Set(places.flatMap((place) => (place ? keysOf(place) : [])))];
+  private async piecesOf(locations: readonly (TextLocation | null)[]): Promise<Map<string, Uint8Array>> {
+    const ids = [...new Set(locations.flatMap((location) => (location ? keysOf(location) : [])))];
     if (ids.length === 0) return new Map();
     const found = await this.database.attempt(() =>
       this.texts.find({ _id: { $in: ids } }, { bytes: 1 }).lean<Piece[]>(),
@@ -98,9 +97,9 @@ export class TurnTexts {
   }
 }
 
-function valueIn(pieces: ReadonlyMap<string, Uint8Array>, place: Place): StoredJson {
-  const { count, offset, bytes } = place;
-  const parts = keysOf(place).map((key) => {
+function valueIn(pieces: ReadonlyMap<string, Uint8Array>, location: TextLocation): StoredJson {
+  const { count, offset, bytes } = location;
+  const parts = keysOf(location).map((key) => {
     const piece = pieces.get(key);
     if (piece === undefined) throw new Error(`A piece of a turn's text is not there: ${key}`);
     const length = count === 1 ? bytes : piece.byteLength;
@@ -110,21 +109,21 @@ function valueIn(pieces: ReadonlyMap<string, Uint8Array>, place: Place): StoredJ
   return JSON.parse(Buffer.concat(parts).toString('utf8')) as Json;
 }
 
-function keysOf({ name, piece, count }: Place): string[] {
+function keysOf({ name, piece, count }: TextLocation): string[] {
   return Array.from({ length: count }, (_, n) => pieceKey(name, piece + n));
 }
 
-/** Spans of a list, from one and up to another, each of some megabytes, or of one larger item. */
+/** Ranges of a list, `from` inclusive and `to` exclusive, each of a few megabytes or of one larger item. */
 function batches(sizes: readonly number[]): [from: number, to: number][] {
-  const spans: [number, number][] = [];
+  const ranges: [number, number][] = [];
   let [from, bytes] = [0, 0];
   sizes.forEach((size, at) => {
     if (at > from && bytes + size > BATCH) {
-      spans.push([from, at]);
+      ranges.push([from, at]);
       [from, bytes] = [at, 0];
     }
     bytes += size;
   });
-  if (from < sizes.length) spans.push([from, sizes.length]);
-  return spans;
+  if (from < sizes.length) ranges.push([from, sizes.length]);
+  return ranges;
 }

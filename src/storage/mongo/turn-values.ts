@@ -3,13 +3,13 @@ import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { isLongerThan, jsonPieces } from '../../common/json-pieces.js';
 import { keyOf } from './values.js';
 
-/** Characters of JSON that are spelled at once; and bytes up to which values share a piece. */
+/** Larger JSON is serialized in steps (characters), and has pieces of its own (bytes). */
 const LARGE = 64 * 1024;
-/** Characters of a piece of a large value: a document of some megabytes at most. */
+/** Characters per piece of a large value: a document of a few megabytes at most. */
 const PART = 512 * 1024;
 
-/** Where the JSON of a value lies: in `count` pieces from `piece`, from 0; in a shared one from `offset`. */
-export interface Place {
+/** Where the JSON of a value is stored: `count` pieces from `piece` (from 0), or in a shared piece from `offset`. */
+export interface TextLocation {
   name: string;
   piece: number;
   count: number;
@@ -17,24 +17,24 @@ export interface Place {
   bytes: number;
 }
 
-/** The values that one write of a turn brings, and the pieces that those of them lie in that are too large for it. */
+/** The values of one write of a turn, and the pieces with those that are too large for its document. */
 export class TurnValues {
   readonly pieces: Buffer[] = [];
   private shared: { at: number; texts: Buffer[]; bytes: number } | null = null;
 
-  /** @param name of the pieces: no other write has it, but for the same one again. */
+  /** @param name of the pieces, unique per write, but equal when the write is repeated. */
   constructor(readonly name: string) {}
 
-  /** How the document has the value, where it has room for so many bytes. */
-  async add(value: Json, room: number): Promise<string> {
-    if (isLongerThan(value, LARGE)) return this.apart(value);
+  /** The stored form of the value, if the document has space for `maxBytes` of it. */
+  async add(value: Json, maxBytes: number): Promise<string> {
+    if (isLongerThan(value, LARGE)) return this.addPieces(value);
     const text = JSON.stringify(value);
     const bytes = Buffer.byteLength(text);
-    if (bytes <= room) return text;
-    return this.together(Buffer.from(text));
+    if (bytes <= maxBytes) return text;
+    return this.addShared(Buffer.from(text));
   }
 
-  private together(text: Buffer): string {
+  private addShared(text: Buffer): string {
     const { length: bytes } = text;
     if (this.shared === null || this.shared.bytes + bytes > LARGE) {
       this.close();
@@ -44,13 +44,13 @@ export class TurnValues {
     const { at: piece, bytes: offset, texts } = this.shared;
     texts.push(text);
     this.shared.bytes += bytes;
-    return this.placed({ piece, count: 1, offset, bytes });
+    return this.referenceTo({ piece, count: 1, offset, bytes });
   }
 
-  private async apart(value: Json): Promise<string> {
+  private async addPieces(value: Json): Promise<string> {
     const piece = this.pieces.length;
     let [pending, bytes] = ['', 0];
-    const keep = (): void => {
+    const addPiece = (): void => {
       const part = Buffer.from(pending);
       this.pieces.push(part);
       bytes += part.length;
@@ -59,27 +59,27 @@ export class TurnValues {
     for (const text of jsonPieces(value)) {
       pending += text;
       if (pending.length < PART) continue;
-      keep();
+      addPiece();
       await yieldIfBusy();
     }
-    if (pending !== '') keep();
-    return this.placed({ piece, count: this.pieces.length - piece, offset: 0, bytes });
+    if (pending !== '') addPiece();
+    return this.referenceTo({ piece, count: this.pieces.length - piece, offset: 0, bytes });
   }
 
-  /** Once every value is there: makes the shared piece whole. */
+  /** Call after the last value: completes the shared piece. */
   close(): void {
     if (this.shared !== null) this.pieces[this.shared.at] = Buffer.concat(this.shared.texts);
     this.shared = null;
   }
 
-  private placed({ piece, count, offset, bytes }: Omit<Place, 'name'>): string {
-    // No JSON begins like that.
+  private referenceTo({ piece, count, offset, bytes }: Omit<TextLocation, 'name'>): string {
+    // No JSON starts with `@`.
     return `@${[this.name, piece, count, offset, bytes].join(':')}`;
   }
 }
 
-/** Where a value lies; null where the document has it itself. */
-export function placeOf(stored: string): Place | null {
+/** Where a value is stored; null if the document contains it. */
+export function locationOf(stored: string): TextLocation | null {
   if (!stored.startsWith('@')) return null;
   const [name, ...numbers] = stored.slice(1).split(':') as [string, ...string[]];
   const [piece, count, offset, bytes] = numbers.map(Number) as [number, number, number, number];
@@ -88,7 +88,7 @@ export function placeOf(stored: string): Place | null {
 
 /** Bytes of the JSON of a value. */
 export function bytesOf(stored: string): number {
-  return placeOf(stored)?.bytes ?? Buffer.byteLength(stored);
+  return locationOf(stored)?.bytes ?? Buffer.byteLength(stored);
 }
 
 /** `_id` of a piece. */

@@ -27,7 +27,7 @@ import { type CallEntry, NONE, type TurnDocument, TURNS } from './turn-collectio
 import {
   changesOf,
   entriesOf,
-  haveResults,
+  anyHasResult,
   headOf,
   isStored,
   TURN_STATE,
@@ -39,13 +39,13 @@ import { TurnTexts } from './turn-texts.js';
 import { TurnValues } from './turn-values.js';
 import { eq } from './values.js';
 
-/** An outbox that may have so many bytes is emptied before more comes into it. */
+/** An outbox that may have so many bytes is emptied before more is added. */
 const OUTBOX_BYTES = 1024 * 1024;
-/** Events of one write that have more lie apart, like large values. */
+/** Larger events of one write are stored apart, like large values. */
 const EVENT_BYTES = 1024 * 1024;
-/** What an entry of an outbox has beside its draft. */
+/** Overhead of an outbox entry beside its draft, bytes. */
 const ENTRY_BYTES = 64;
-/** How often a save empties it: once, but for what goes wrong. */
+/** Maximum number of drains per save; one suffices unless something fails. */
 const DRAINS = 5;
 
 const RESULTS = { 'calls.callId': 1, 'calls.result': 1, 'calls.details': 1 } as const;
@@ -98,15 +98,15 @@ export class MongoTurnStore extends TurnStore {
       ...{ ...outbox, outboxBytes: bytesIn(drafts) },
     });
     if (!isNew) {
-      const standing = (await this.find(turn))!;
-      // callIds are ours and new: where they are the same it is this very turn, whose first answer was lost.
-      if (standing.calls[0]!.callId !== firstCallId) {
+      const stored = (await this.find(turn))!;
+      // callIds are new for each turn: equal ones mean that this insert succeeded before, and its response was lost.
+      if (stored.calls[0]!.callId !== firstCallId) {
         await this.texts.discard(values);
-        return standing;
+        return stored;
       }
     }
     if (events.length > 0) this.projector.wake(workspaceId);
-    // Whoever was removed meanwhile may have been so after their open turns were looked for.
+    // A member may have been removed after their open turns were searched.
     if (isNew) await this.members.require(turn);
     return turn;
   }
@@ -142,19 +142,19 @@ export class MongoTurnStore extends TurnStore {
         return true;
       }
       const current = await this.documentOf(turn, { ...TURN_STATE, version: 1, texts: 1 });
-      // The first try may have come to be, and only its answer been lost.
-      const isMine = current?.texts.includes(values.name) ?? false;
+      // The first attempt may have succeeded, with its response lost.
+      const isOwnWrite = current?.texts.includes(values.name) ?? false;
       if (current?.version !== before.version) {
-        if (!isMine) await this.texts.discard(values);
-        if (current === null || (!isMine && !isStored(current, turn))) return false;
+        if (!isOwnWrite) await this.texts.discard(values);
+        if (current === null || (!isOwnWrite && !isStored(current, turn))) return false;
         if (events.length > 0) this.projector.wake(workspaceId);
         return true;
       }
-      await this.makeRoom(before, turn, results, drains, values);
+      await this.drainOutbox(before, turn, results, drains, values);
     }
   }
 
-  /** The last thing before a write, whose texts are stored already. */
+  /** Checks membership right before a write, whose texts are already stored. */
   private async requireMember(who: Membership, values: TurnValues): Promise<void> {
     try {
       await this.members.require(who);
@@ -254,8 +254,8 @@ export class MongoTurnStore extends TurnStore {
     return this.open.lastUseOf(workspaceId, sessionId);
   }
 
-  /** Where a save of the version that is there does not fit: fails for good, or empties the outbox. */
-  private async makeRoom(
+  /** Called if a save of the current version does not fit: throws if it never can, otherwise drains the outbox. */
+  private async drainOutbox(
     before: Turn,
     turn: Turn,
     results: readonly CallResult[],
@@ -264,11 +264,11 @@ export class MongoTurnStore extends TurnStore {
   ): Promise<void> {
     const fields = { 'calls.result': 1, 'calls.edited': 1 };
     const { calls } = (await this.documentOf(turn, fields))!;
-    const isRefused = haveResults(calls, turn, results);
+    const isRefused = anyHasResult(calls, turn, results);
     if (isRefused || drains === DRAINS) {
       await this.texts.discard(values);
-      const why = isRefused ? 'a call of it has a result already' : 'its outbox does not become empty';
-      throw new Error(`Turn ${turn.turnId} cannot be saved: ${why}.`);
+      const reason = isRefused ? 'a call of it has a result already' : 'its outbox does not become empty';
+      throw new Error(`Turn ${turn.turnId} cannot be saved: ${reason}.`);
     }
     await this.projector.drain(turn.workspaceId);
     const empty = { _id: eq(turnKey(turn)), version: eq(before.version), pendingIn: eq(null) };
@@ -291,12 +291,12 @@ export class MongoTurnStore extends TurnStore {
   }
 }
 
-/** The name of the values' pieces, if there are any. */
+/** The name of the values' pieces; none if there are no pieces. */
 function namesOf({ name, pieces }: TurnValues): string[] {
   return pieces.length === 0 ? [] : [name];
 }
 
-/** The events as entries of an outbox have them: themselves, or where they are many, the place where they lie. */
+/** The stored form of events in outbox entries: themselves, or if they are large, their location. */
 async function draftsOf(events: readonly AuditDraft[], values: TurnValues): Promise<string[]> {
   const drafts = events.map(textOfDraft);
   if (bytesIn(drafts) <= EVENT_BYTES) return drafts;

@@ -5,9 +5,9 @@ export interface MemberUsage extends Usage {
   userId: string;
 }
 
-/** What a workspace has, and what users have in it: one document, so that a repair sets all of it at once. */
+/** The usage of a workspace and of its users: one document, so that a repair sets all of it at once. */
 export interface UsageDocument extends Usage {
-  /** The workspace. */
+  /** The workspaceId. */
   _id: string;
   members: MemberUsage[];
 }

@@ -7,14 +7,14 @@ import { MongoDatabase } from './database.js';
 import { type UsageDocument, USAGE } from './usage-collections.js';
 import { eq } from './values.js';
 
-/** How long counts wait for others of their workspace. */
+/** How long counts wait to be merged with others of their workspace, ms. */
 const FLUSH_MS = 50;
 
-/** Counts after the write, many at once. A count that a crash or a fault loses is set right by `patchbay-admin check --repair`. */
+/** Counts usage after writes, merged. `patchbay-admin check --repair` corrects counts lost by a crash or a fault. */
 @Injectable()
 export class UsageCounter extends UsageCounts implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Storage');
-  /** By workspace and user. */
+  /** By workspace, then user. */
   private waiting = new Map<string, Map<string, Usage>>();
   private flushing: Promise<void> = Promise.resolve();
   private flushTimer: NodeJS.Timeout | undefined;
@@ -30,15 +30,15 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
     return this.flush();
   }
 
-  /** Resolves at once. */
-  async count(workspaceId: string, userId: string, more: Partial<Usage>): Promise<void> {
+  /** Resolves at once; the count is written later. */
+  async count(workspaceId: string, userId: string, added: Partial<Usage>): Promise<void> {
     const ofWorkspace = this.waiting.get(workspaceId) ?? new Map<string, Usage>();
     this.waiting.set(workspaceId, ofWorkspace);
-    ofWorkspace.set(userId, sumOf(ofWorkspace.get(userId) ?? {}, more));
+    ofWorkspace.set(userId, sumOf(ofWorkspace.get(userId) ?? {}, added));
     this.flushTimer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Resolves once everything that was counted before is written, or is lost. */
+  /** Resolves when every earlier count is written, or lost. */
   flush(): Promise<void> {
     clearTimeout(this.flushTimer);
     this.flushTimer = undefined;
@@ -54,7 +54,7 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
 
   private async write(workspaceId: string, byUser: ReadonlyMap<string, Usage>): Promise<void> {
     try {
-      for (const [userId, more] of byUser) await this.add(workspaceId, userId, more);
+      for (const [userId, added] of byUser) await this.add(workspaceId, userId, added);
     } catch (error) {
       const reason = (error as Error).message;
       this.logger.warn(
@@ -64,14 +64,14 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
     }
   }
 
-  /** Not tried again where it fails in passing: it may have been done. */
-  private async add(workspaceId: string, userId: string, more: Usage): Promise<void> {
+  /** Not retried after a transient fault: it may have succeeded, and is not idempotent. */
+  private async add(workspaceId: string, userId: string, added: Usage): Promise<void> {
     const _id = eq(workspaceId);
     for (;;) {
-      const $inc = { ...more, ...ofTheMember(more) };
+      const $inc = { ...added, ...memberFields(added) };
       if (await this.update({ _id, 'members.userId': eq(userId) }, { $inc })) return;
-      const $push = { members: { userId, ...more } };
-      if (await this.update({ _id, 'members.userId': { $ne: userId } }, { $inc: more, $push })) return;
+      const $push = { members: { userId, ...added } };
+      if (await this.update({ _id, 'members.userId': { $ne: userId } }, { $inc: added, $push })) return;
       await this.database.insert(this.usage, { _id: workspaceId, ...NO_USAGE, members: [] });
     }
   }
@@ -84,8 +84,8 @@ export class UsageCounter extends UsageCounts implements BeforeApplicationShutdo
   }
 }
 
-function ofTheMember(more: Usage): { [path: string]: number } {
-  return Object.fromEntries(Object.entries(more).map(([name, by]) => [`members.$.${name}`, by]));
+function memberFields(added: Usage): { [path: string]: number } {
+  return Object.fromEntries(Object.entries(added).map(([name, by]) => [`members.$.${name}`, by]));
 }
 
 export function sumOf(one: Partial<Usage>, other: Partial<Usage>): Usage {

@@ -13,8 +13,8 @@ import { eq } from './values.js';
 export class MongoUsageStore extends UsageStore {
   private readonly workspaceUsage: (workspaceId: string) => Promise<Omit<UsageDocument, 'members'> | null>;
   private readonly users = new Gathered<string, Usage>(async (userIds) => {
-    const once = new Map([...new Set(userIds)].map((userId) => [userId, this.sumOfUser(userId)]));
-    return Promise.all(userIds.map((userId) => once.get(userId)!));
+    const sums = new Map([...new Set(userIds)].map((userId) => [userId, this.sumOfUser(userId)]));
+    return Promise.all(userIds.map((userId) => sums.get(userId)!));
   });
 
   constructor(
@@ -38,7 +38,7 @@ export class MongoUsageStore extends UsageStore {
   }
 
   private async sumOfUser(userId: string): Promise<Usage> {
-    const [counted, theirs, left] = await Promise.all([
+    const [counted, workspaceIds, bytesLeft] = await Promise.all([
       this.database.attempt(() =>
         this.usage
           .find({ 'members.userId': eq(userId) }, { members: { $elemMatch: { userId: eq(userId) } } })
@@ -48,27 +48,29 @@ export class MongoUsageStore extends UsageStore {
       this.bytesLeftTo(userId),
     ]);
     return counted
-      .filter(({ _id }) => theirs.has(_id))
-      .reduce((sum, { members }) => sumOf(sum, members[0]!), sumOf({ bytes: left }, {}));
+      .filter(({ _id }) => workspaceIds.has(_id))
+      .reduce((sum, { members }) => sumOf(sum, members[0]!), sumOf({ bytes: bytesLeft }, {}));
   }
 
-  /** Bytes that former members left in the workspaces that a user made. */
-  private async bytesLeftTo(makerId: string): Promise<number> {
-    const made = await this.database.attempt(() =>
-      this.workspaces.find({ createdBy: eq(makerId) }, { members: 1 }).lean(),
+  /** Bytes that former members left in the workspaces that a user created. */
+  private async bytesLeftTo(creatorId: string): Promise<number> {
+    const created = await this.database.attempt(() =>
+      this.workspaces.find({ createdBy: eq(creatorId) }, { members: 1 }).lean(),
     );
-    const present = new Map(made.map(({ _id, members }) => [_id, new Set(members.map((one) => one.userId))]));
+    const present = new Map(
+      created.map(({ _id, members }) => [_id, new Set(members.map((one) => one.userId))]),
+    );
     const counted = await this.database.attempt(() =>
       this.usage.find({ _id: { $in: [...present.keys()] } }, { members: 1 }).lean(),
     );
-    const isLeaver = (workspaceId: string, userId: string): boolean =>
-      userId !== makerId && !present.get(workspaceId)!.has(userId);
+    const hasLeft = (workspaceId: string, userId: string): boolean =>
+      userId !== creatorId && !present.get(workspaceId)!.has(userId);
     return counted
-      .flatMap(({ _id, members }) => members.filter(({ userId }) => isLeaver(_id, userId)))
+      .flatMap(({ _id, members }) => members.filter(({ userId }) => hasLeft(_id, userId)))
       .reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Those that the user made or is a member of now. */
+  /** Workspaces that the user created or is a member of. */
   private async workspacesOf(userId: string): Promise<Set<string>> {
     const found = await Promise.all(
       [{ createdBy: eq(userId) }, { 'members.userId': eq(userId) }].map((filter) =>

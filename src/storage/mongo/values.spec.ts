@@ -2,21 +2,21 @@ import { checked, eq, keyOf } from './values.js';
 
 const REFUSAL = 'A text holds a NUL or a lone surrogate.';
 
-describe('a value in a filter', () => {
-  it.each(['text', '$where', '', 0, 1.5, true, null])('stands behind $eq: %j', (value) => {
+describe('eq', () => {
+  it.each(['text', '$where', '', 0, 1.5, true, null])('puts the value behind $eq: %j', (value) => {
     expect(eq(value)).toEqual({ $eq: value });
   });
 
-  it('cannot be an object, with operators of its own or without', () => {
+  it('rejects objects, with or without operators', () => {
     for (const value of [{ $ne: null }, {}, ['a'], new Date()]) {
       expect(() => eq(value as unknown as string)).toThrow(TypeError);
     }
   });
 });
 
-describe('a text on its way into the store', () => {
+describe('checked', () => {
   it.each(['NUL \0', 'lone \ud800'])(
-    'is refused wherever it stands if it would not come back: %j',
+    'rejects texts that would not be returned unchanged, at any depth: %j',
     (text) => {
       for (const value of [text, [text], { deep: [{ deeper: text }] }]) {
         expect(() => checked(value)).toThrow(REFUSAL);
@@ -27,8 +27,8 @@ describe('a text on its way into the store', () => {
   );
 });
 
-describe('a key of several parts', () => {
-  it('is that of no other parts', () => {
+describe('keyOf', () => {
+  it('is unique for its parts', () => {
     const parts = [['a', 'b'], ['ab'], ['a","b'], ['a', 'b', ''], ['', 'a', 'b'], ['a,b']];
     expect(new Set(parts.map((of) => keyOf(...of))).size).toBe(parts.length);
   });

@@ -6,7 +6,7 @@ import { MongoDatabase } from './database.js';
 import { type EntryDocument, ENTRIES, type VersionDocument, VERSIONS } from './file-collections.js';
 import { checked, eq, keyOf } from './values.js';
 
-/** So many stay in the file's document before they go to their collection. */
+/** Number of versions that stay in the file's document before they move to their collection. */
 const FRESH = 32;
 
 interface Fresh {
@@ -19,9 +19,8 @@ export function versionId(workspaceId: string, fileId: string, number: number): 
 }
 
 /**
- * Versions of files. A new one is written with its file, in the same document; once some have come together they are copied
- * to their collection, then taken out of the document. So every read asks the document first: what it does not see there
- * any more is in the collection.
+ * Versions of files. A new one is written in its file's document; several at a time are copied to their collection,
+ * then removed from the document. Every read checks the document first: versions no longer there are in the collection.
  */
 @Injectable()
 export class Versions {
@@ -31,7 +30,7 @@ export class Versions {
     @InjectModel(VERSIONS) private readonly versions: Model<VersionDocument>,
   ) {}
 
-  /** Up to `limit` versions, newest first, older than the number given. */
+  /** Up to `limit` versions, newest first, older than the given number. */
   async newest(
     workspaceId: string,
     fileId: string,
@@ -40,12 +39,12 @@ export class Versions {
   ): Promise<FileVersion[]> {
     const older = checked(before) ?? Number.MAX_SAFE_INTEGER;
     const fresh = await this.freshOf(workspaceId, fileId);
-    const settled = await this.settled(
+    const stored = await this.findStored(
       { workspaceId: eq(workspaceId), fileId: eq(fileId), number: { $lt: older } },
       { number: -1 },
       limit,
     );
-    return together([...fresh.filter(({ number }) => number < older), ...settled])
+    return merge([...fresh.filter(({ number }) => number < older), ...stored])
       .reverse()
       .slice(0, limit);
   }
@@ -54,41 +53,44 @@ export class Versions {
     const fresh = (await this.freshOf(workspaceId, fileId)).find((version) => version.id === id);
     if (fresh !== undefined) return fresh;
     const filter = { workspaceId: eq(workspaceId), fileId: eq(fileId), id: eq(id) };
-    return (await this.settled(filter, { id: 1 }, 1))[0] ?? null;
+    return (await this.findStored(filter, { id: 1 }, 1))[0] ?? null;
   }
 
   async firstConflict(workspaceId: string, fileId: string, sha256: string): Promise<FileVersion | null> {
     const fresh = await this.freshOf(workspaceId, fileId);
-    const ofBytes = { workspaceId: eq(workspaceId), sha256: eq(sha256), fileId: eq(fileId) };
-    const settled = await this.settled({ ...ofBytes, conflict: eq(true) }, { number: 1 }, 1);
-    const kept = fresh.filter((version) => version.conflict && version.sha256 === sha256);
-    return together([...kept, ...settled])[0] ?? null;
+    const filter = { workspaceId: eq(workspaceId), sha256: eq(sha256), fileId: eq(fileId) };
+    const stored = await this.findStored({ ...filter, conflict: eq(true) }, { number: 1 }, 1);
+    const conflicts = fresh.filter((version) => version.conflict && version.sha256 === sha256);
+    return merge([...conflicts, ...stored])[0] ?? null;
   }
 
-  /** The first version of a file that was an upload for the file patch, with its file. */
+  /** The first version uploaded for the file patch, with its file. */
   async firstOfPatch(
     workspaceId: string,
     filePatchId: string,
     sha256: string,
   ): Promise<{ fileId: string; version: FileVersion } | null> {
     const isOne = (version: FileVersion) => version.filePatchId === filePatchId && version.sha256 === sha256;
-    const inFresh = { workspaceId: eq(workspaceId), 'fresh.filePatchId': eq(filePatchId) };
-    const holding = await this.database.attempt(() =>
-      this.entries.find(inFresh, { id: 1, fresh: 1 }).lean<Fresh[]>(),
+    const withFresh = { workspaceId: eq(workspaceId), 'fresh.filePatchId': eq(filePatchId) };
+    const entries = await this.database.attempt(() =>
+      this.entries.find(withFresh, { id: 1, fresh: 1 }).lean<Fresh[]>(),
     );
-    const fresh = holding.flatMap(({ id, fresh: of }) =>
-      of.filter(isOne).map((version) => ({ fileId: id, version })),
+    const fresh = entries.flatMap(({ id, fresh: versions }) =>
+      versions.filter(isOne).map((version) => ({ fileId: id, version })),
     );
     const ofPatch = { workspaceId: eq(workspaceId), filePatchId: eq(filePatchId), sha256: eq(sha256) };
-    const settled = await this.database.attempt(() =>
+    const stored = await this.database.attempt(() =>
       this.versions.find(ofPatch).sort({ number: 1 }).limit(1).lean(),
     );
-    const found = [...settled.map((of) => ({ fileId: of.fileId, version: toVersion(of) })), ...fresh];
+    const found = [
+      ...stored.map((document) => ({ fileId: document.fileId, version: toVersion(document) })),
+      ...fresh,
+    ];
     return found.sort((one, other) => one.version.number - other.version.number)[0] ?? null;
   }
 
-  /** After a write to a file that now holds so many fresh versions. A failure leaves it to the next write. */
-  async settleSome(workspaceId: string, fileId: string, count: number): Promise<void> {
+  /** Call after a write to a file with this many fresh versions. After a failure the next write tries again. */
+  async moveFresh(workspaceId: string, fileId: string, count: number): Promise<void> {
     if (count < FRESH) return;
     const fresh = await this.freshOf(workspaceId, fileId);
     if (fresh.length === 0) return;
@@ -110,7 +112,7 @@ export class Versions {
     return found?.fresh ?? [];
   }
 
-  private async settled(
+  private async findStored(
     filter: QueryFilter<VersionDocument>,
     sort: { [field: string]: 1 | -1 },
     limit: number,
@@ -131,8 +133,8 @@ function toVersion({
   return version;
 }
 
-/** Each once, the oldest first. */
-function together(versions: readonly FileVersion[]): FileVersion[] {
+/** Deduplicates by number, oldest first. */
+function merge(versions: readonly FileVersion[]): FileVersion[] {
   const byNumber = new Map(versions.map((version) => [version.number, version]));
   return [...byNumber.values()].sort((one, other) => one.number - other.number);
 }

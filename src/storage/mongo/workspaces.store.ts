@@ -35,7 +35,7 @@ export class MongoWorkspaceStore extends WorkspaceStore {
   async save(workspace: WorkspaceRecord, expectedVersion: number, removal?: Removal): Promise<boolean> {
     const { id, name, approvals, members } = checked(workspace);
     const version = expectedVersion + 1;
-    // Added, not put in the place of an earlier one: that would have to be read, and may be settled meanwhile.
+    // Appended, since replacing an earlier one would need a read, and that one may be settled meanwhile.
     const update = {
       $set: { name, approvals, members, version },
       ...(removal && { $push: { removals: removalOf(checked(removal)) } }),
@@ -46,9 +46,9 @@ export class MongoWorkspaceStore extends WorkspaceStore {
   }
 
   async unsettled(limit: number): Promise<Removal[]> {
-    const some = { 'removals.removedAt': { $gte: 0 } };
+    const filter = { 'removals.removedAt': { $gte: 0 } };
     const found = await this.database.attempt(() =>
-      this.workspaces.find(some, { removals: 1 }).limit(limit).lean(),
+      this.workspaces.find(filter, { removals: 1 }).limit(limit).lean(),
     );
     return found
       .flatMap(({ _id: workspaceId, removals }) => {
@@ -83,7 +83,7 @@ export class MongoWorkspaceStore extends WorkspaceStore {
   async summariesOf(userId: string, afterId: string | null, limit: number): Promise<WorkspaceSummary[]> {
     const after = afterId === null ? null : await this.place(afterId);
     if (after === null && afterId !== null) return [];
-    const later: Filter = after === null ? {} : laterThan(after);
+    const later: Filter = after === null ? {} : createdAfter(after);
     const ofMember = { 'members.userId': eq(userId) };
     const own = { ...ofMember, createdBy: eq(userId) };
     const others = { ...ofMember, createdBy: { $ne: checked(userId) } };
@@ -91,8 +91,8 @@ export class MongoWorkspaceStore extends WorkspaceStore {
       return this.page(userId, { ...others, ...later }, WORKSPACE_INDEXES.member, limit);
     const first = await this.page(userId, { ...own, ...later }, WORKSPACE_INDEXES.maker, limit);
     if (first.length === limit) return first;
-    const left = limit - first.length;
-    return [...first, ...(await this.page(userId, others, WORKSPACE_INDEXES.member, left))];
+    const remaining = limit - first.length;
+    return [...first, ...(await this.page(userId, others, WORKSPACE_INDEXES.member, remaining))];
   }
 
   async approvalsOf(workspaceId: string): Promise<CloudChange[] | null> {
@@ -117,7 +117,7 @@ export class MongoWorkspaceStore extends WorkspaceStore {
     );
   }
 
-  /** Along the index that is named: a planner may take the other one, and sort. */
+  /** Uses the named index: a planner may choose the other one, and sort. */
   private async page(
     userId: string,
     filter: Filter,
@@ -131,7 +131,7 @@ export class MongoWorkspaceStore extends WorkspaceStore {
   }
 }
 
-function laterThan({ _id, createdAt }: Pick<WorkspaceDocument, '_id' | 'createdAt'>): Filter {
+function createdAfter({ _id, createdAt }: Pick<WorkspaceDocument, '_id' | 'createdAt'>): Filter {
   return { $or: [{ createdAt: { $gt: createdAt } }, { createdAt: eq(createdAt), _id: { $gt: _id } }] };
 }
 

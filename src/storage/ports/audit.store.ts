@@ -1,18 +1,15 @@
 import type { AuditEvent } from '@patchbay/protocol';
 
 /**
- * An audit event on its way into the trail. The backend gives it the workspace's next sequence number, in the same
- * atomic write as the change that it records. `toolName`, `success`, `errorCode` and `path` among `fields` can be queried.
+ * An audit event before it is appended. The backend assigns the workspace's next sequence number in the same atomic
+ * write as the recorded change. `toolName`, `success`, `errorCode` and `path` among `fields` can be queried.
  */
 export interface AuditDraft extends Omit<AuditEvent, 'seq' | 'at'> {
   /** Epoch ms. */
   at: number;
 }
 
-/**
- * An event as both backends keep it in the trail, and as it is exported. Texts that a model chose are as `toText` makes
- * them. `toTrailRecord` and `toAuditEvent` convert.
- */
+/** An event as both backends store and export it. Texts from a model are encoded by `toText`. */
 export interface TrailRecord extends Omit<AuditDraft, 'actor' | 'fields'> {
   workspaceId: string;
   /** From 1, without gaps. */
@@ -23,50 +20,50 @@ export interface TrailRecord extends Omit<AuditDraft, 'actor' | 'fields'> {
   success: boolean | null;
   errorCode: string | null;
   path: string | null;
-  /** JSON of all fields without a place of their own. */
+  /** JSON of all fields without a property of their own. */
   fields: string;
 }
 
-/** What an auditor may ask by [AUDIT-4]; what is absent does not restrict. `from` ≤ at ≤ `to`, epoch ms. */
+/** The filter of an audit query [AUDIT-4]; absent fields do not restrict it. `from` ≤ at ≤ `to`, epoch ms. */
 export interface AuditFilter {
   sessionId?: string;
   conversationId?: string;
   turnId?: string;
   toolCallId?: string;
-  /** Its events are told with its turn, or with none. */
+  /** A call's events belong to its turn, or to none. */
   callId?: string;
-  /** Of the actor, as is `clientId`. */
+  /** Of the actor, like `clientId`. */
   userId?: string;
   clientId?: string;
   toolName?: string;
   event?: string;
   success?: boolean;
   errorCode?: string;
-  /** In the form of `auditPath`: an event fits that names it, or that is about more files than it names. */
+  /** In the form of `auditPath`: matches events that name it, or that concern more files than they name. */
   path?: string;
-  /** A folder in that form, "" for the root: all that is below it. */
+  /** A folder in that form, "" for the root: matches everything below it. */
   below?: string;
-  /** docPaths of folders: `path` or `below` in one of them fits too. */
+  /** docPaths of folders: also matches `path` or `below` relative to one of them. */
   folders?: readonly string[];
   from?: number;
   to?: number;
 }
 
-/** `desc`: the newest first. */
+/** `desc`: newest first. */
 export type AuditOrder = 'asc' | 'desc';
 
-/** What a search has found so far. */
+/** One page of a search. */
 export interface AuditFind {
   events: AuditEvent[];
-  /** The sequence number after which the search goes on; null where it has come to the end. */
+  /** Where the search continues; null at the end of the trail. */
   nextAfter: number | null;
 }
 
-/** The audit trail of a workspace, read only: its events are written by the aggregates that cause them. */
+/** The audit trail of a workspace, read-only: the aggregates that cause events write them. */
 export abstract class AuditStore {
   /**
-   * Up to `limit` events after `afterSeq` that fit the filter, ascending; in the order `desc` those before it, descending.
-   * Where few fit it looks at a bounded part of the trail only, and may find fewer, or none, though there are more behind it.
+   * Up to `limit` matching events after `afterSeq`, ascending; with `desc` those before it, descending. If few match,
+   * it examines only a bounded part of the trail, and may return fewer, or none, although more follow.
    */
   abstract page(
     workspaceId: string,
@@ -75,8 +72,8 @@ export abstract class AuditStore {
     limit: number,
     order?: AuditOrder,
   ): Promise<AuditFind>;
-  /** Those of the workspaces whose trail has events behind the sequence number. */
+  /** Those of the workspaces whose trail has events after the sequence number. */
   abstract grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]>;
-  /** Up to `limit` events of the session that report a success, newest first; of a long one those among its last events. */
+  /** Up to `limit` events of the session that report a success, newest first; long sessions are searched in part. */
   abstract latestSuccesses(workspaceId: string, sessionId: string, limit: number): Promise<AuditEvent[]>;
 }

@@ -1,4 +1,4 @@
-/** What a copy of the data holds, counted in it. */
+/** The number of records in a copy of the data. */
 export interface BackupContents {
   /** Size of the copy. */
   bytes: number;
@@ -12,31 +12,30 @@ export interface BackupContents {
 }
 
 export interface Restored extends BackupContents {
-  /** Where the data that was there before is now; null where there was none. */
+  /** Where the previous data was moved; null if there was none. */
   replaced: string | null;
 }
 
-/** What an operator can do something about; its message is for them. */
+/** An error that an operator can fix; its message is for them. */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 
-/** Copies of all data, made and brought back by an operator at the machine that holds the data directory. */
+/** Copies of all data, made and restored by an operator on the machine with the data directory. */
 export abstract class Backups {
   /**
-   * Writes a consistent copy of all that is committed when it begins, whether a server runs or not; that one goes on.
-   * The copy is checked and on the disk before it gets its name. BackupError, and then no file is left.
-   * @param force replaces a file of that name.
+   * Writes a consistent copy of everything committed when it begins, without disturbing a running server. The copy is
+   * checked and flushed before it gets its name. On BackupError no file remains.
+   * @param force replaces an existing file.
    */
   abstract backup(dataDir: string, file: string, force: boolean): BackupContents;
 
   /**
-   * Makes a copy the data of a directory, once it was checked. Refused while a server runs there, and where there is
-   * data already.
-   * @param force puts that aside.
+   * Checks a copy and makes it the data of a directory. Refused while a server runs there, or if data exists.
+   * @param force moves existing data aside.
    */
   abstract restore(file: string, dataDir: string, force: boolean): Restored;
 
-  /** Reads a copy from end to end; BackupError where it is damaged, or none. */
+  /** Reads a copy completely; BackupError if it is damaged, or not a backup. */
   abstract check(file: string): BackupContents;
 }

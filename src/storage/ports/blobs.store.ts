@@ -1,34 +1,24 @@
 import type { Membership } from './turn.js';
 
 /**
- * The bytes of versions, by their sha256, once a workspace. What a version refers to stays.
- *
- * What no version refers to goes in two steps, so that no version ever points at bytes that are going, and no backend
- * needs a transaction for that: first a blob is marked, and only a grace later removed. Whoever is about to refer to a
- * blob, `put` as well as a write of `FileStore`, takes its mark away before the version is written. A version that a
- * removal does not see is then written more than a grace after its writer came for the blob, and no write takes that
- * long. Times are epoch ms, given by the caller.
- *
- * All writes may be sent again when their answer was lost: they change nothing more than one of them would have.
+ * The bytes of versions by sha256, stored once per workspace. Referenced bytes are never removed. Unreferenced bytes
+ * are removed in two steps, without a transaction: a blob is marked, and removed after a grace period. Before a
+ * version is written, `put` or the write of `FileStore` removes the mark of its blob. A removal could miss only
+ * versions written more than a grace period after that, and no write takes so long. Times are epoch ms, given by the
+ * caller. All writes are idempotent.
  */
 export abstract class BlobStore {
-  /**
-   * Stores bytes ahead of the version that will refer to them, in the share of `who`, who has to be a member. Those that are there already count
-   * as put now, and stay in whose share they are.
-   */
+  /** Stores bytes before their version, in the quota of `who`, a member. Existing bytes keep their owner. */
   abstract put(who: Membership, sha256: string, bytes: Uint8Array, now: number): Promise<void>;
-  /** Those of the hashes whose bytes have to be put: the workspace does not hold them, or has marked them. */
+  /** Those of the hashes whose bytes must be put: the workspace lacks them, or has marked them. */
   abstract missing(workspaceId: string, sha256s: readonly string[]): Promise<string[]>;
-  /** The bytes, marked or not; null where the workspace has none of this hash. */
+  /** The bytes, marked or not; null if the workspace has none with this hash. */
   abstract read(workspaceId: string, sha256: string): Promise<Buffer | null>;
-  /**
-   * Marks, as of `now`, up to `limit` blobs that no version refers to and that nothing was about to refer to since
-   * `before`. Whether there may be more.
-   */
+  /** Marks, as of `now`, up to `limit` unreferenced blobs not put since `before`. True if there may be more. */
   abstract mark(before: number, limit: number, now: number): Promise<boolean>;
   /**
-   * Removes up to `limit` blobs that have been marked since before `markedBefore`, if still no version refers to them
-   * and their mark is the same; one that a version refers to loses its mark. Whether there may be more.
+   * Removes up to `limit` blobs that have been marked since before `markedBefore`, if they are still unreferenced and
+   * their mark is unchanged; referenced ones lose their mark. True if there may be more.
    */
   abstract removeMarked(markedBefore: number, limit: number): Promise<boolean>;
 }

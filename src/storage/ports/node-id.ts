@@ -1,6 +1,6 @@
 /**
- * Who this process is to the store: no other living process has the same id. A backend that one process holds at a time
- * gives every process the same, so that what an earlier one began is known to be nobody's at the start.
+ * Identifies this process in the store, uniquely among living processes. A backend with one process at a time uses a
+ * constant id, so that leases of an earlier process belong to the new one at boot.
  */
 export class NodeId {
   constructor(readonly value: string) {}

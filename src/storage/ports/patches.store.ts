@@ -1,18 +1,15 @@
 import type { PatchBatch } from '@patchbay/protocol';
 
 /**
- * What the upload of a patched file must find in the Cloud: the head as the server knew it when it took the batch, or
- * without a versionId the text of the folder that the patch was planned on. Null: the Cloud had no such file.
+ * The state of the Cloud file that the upload of a patched file expects: the head when the server accepted the batch,
+ * or, without a versionId, the folder's text that the patch was planned on. Null: no such Cloud file.
  */
 export interface PatchBase {
   versionId: string | null;
   sha256: string;
 }
 
-/**
- * A patch batch as it was proposed, with the ids that the server gave. It never changes: what became of it is the result
- * of its call, which the turn holds.
- */
+/** A proposed patch batch with the ids of the server. Immutable: its outcome is the result of its call. */
 export interface PatchBatchRecord {
   batchId: string;
   workspaceId: string;
@@ -21,30 +18,27 @@ export interface PatchBatchRecord {
   callId: string;
   userId: string;
   createdAt: number;
-  /** The batch that this one undoes. */
+  /** The batch that this one reverts. */
   revertOf: string | null;
-  /** As parsed, batchId, filePatchId and changeId included. */
+  /** As parsed, including batchId, filePatchId and changeId. */
   batch: PatchBatch;
-  /** For each file of the batch, in its order. */
+  /** For each file of the batch, in order. */
   bases: (PatchBase | null)[];
 }
 
-/**
- * Patch batches, written once, before the turn that refers to them: it does so within moments, or never. A write that is
- * sent again changes nothing more.
- */
+/** Patch batches, written once, moments before the turn that refers to them. Writes are idempotent. */
 export abstract class PatchStore {
   abstract insert(record: PatchBatchRecord): Promise<void>;
   abstract byId(workspaceId: string, batchId: string): Promise<PatchBatchRecord | null>;
-  /** docPaths of the files of a batch, in its order; none where there is no such batch. */
+  /** docPaths of a batch's files, in order; empty for an unknown batch. */
   abstract docPathsOf(workspaceId: string, batchId: string): Promise<string[]>;
   abstract ofFilePatch(workspaceId: string, filePatchId: string): Promise<PatchBatchRecord | null>;
   abstract ofChange(workspaceId: string, changeId: string): Promise<PatchBatchRecord | null>;
-  /** Drops a batch whose turn was not stored after all. */
+  /** Removes a batch whose turn was not stored. */
   abstract remove(workspaceId: string, batchId: string): Promise<void>;
   /**
-   * Looks at up to `limit` batches made before `before` (epoch ms) that it has not looked at yet, and drops those whose
-   * turn was never stored: what a crash in between leaves. True where there may be more.
+   * Checks up to `limit` unchecked batches created before `before` (epoch ms), and removes those whose turn was never
+   * stored because of a crash. True if there may be more.
    */
   abstract removeOrphans(before: number, limit: number): Promise<boolean>;
 }

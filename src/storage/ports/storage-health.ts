@@ -1,5 +1,5 @@
-/** Whether the store can be read and written to, for the readiness probe. */
+/** Whether the store can be read and written, for the readiness probe. */
 export abstract class StorageHealth {
-  /** Resolves where it can, after a write; rejects with what is wrong. */
+  /** Resolves after a successful write; rejects with the fault. */
   abstract check(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
 
 /**
- * Tells of each workspace to whose trail this process has added events: after the commit, before whoever wrote goes on. A
- * workspace may be named where nothing was added.
+ * Emits each workspace whose trail this process has extended, after the commit and before the writer continues. A
+ * workspace may also be emitted without new events.
  */
 export abstract class TrailGrowth {
   abstract readonly workspaces$: Observable<string>;

@@ -1,6 +1,6 @@
 import type { Call, Turn } from './turn.js';
 
-/** Positions of the calls that are not what they were, from 0. What is the very same object has not changed. */
+/** Positions, from 0, of calls that have changed. Identical objects count as unchanged. */
 export function changedCalls(before: Turn, after: Turn): number[] {
   const changed: number[] = [];
   for (let at = 0; at < after.calls.length; at += 1)
@@ -8,10 +8,7 @@ export function changedCalls(before: Turn, after: Turn): number[] {
   return changed;
 }
 
-/**
- * Where a call stands in its turn; -1 where it does not. callIds are given in the order of the calls, and sort in it; those
- * that do not are found too.
- */
+/** Position of a call in its turn, or -1. Our callIds ascend with the position; others are found too. */
 export function positionOf(calls: readonly Call[], callId: string): number {
   let low = 0;
   let high = calls.length;

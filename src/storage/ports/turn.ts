@@ -1,30 +1,27 @@
 import type { CallStatus, ExecutionLocation, Json, ToolCallError, TurnStatus } from '@patchbay/protocol';
 
-/** Milliseconds of a turn's three clocks, resolved from the request and the configured defaults. */
+/** Milliseconds of a turn's three timeouts, from the request or the configured defaults. */
 export interface Clocks {
   deliveryMs: number;
   approvalMs: number;
   executionMs: number;
 }
 
-/** What an audit event may say of a call's arguments: never their content. */
+/** What an audit event may reveal of a call's arguments: never their content. */
 export interface CallSubject {
   [field: string]: Json;
 }
 
-/**
- * Who brought a call to its end: the client that held it, the server that ran or refused it, the orchestrator with a
- * cancel or a posted result, or a clock.
- */
+/** Who ended a call; `orchestrator` by a cancel or a posted result, `clock` by a timeout. */
 export type CallEnder = 'client' | 'server' | 'orchestrator' | 'clock';
 
-/** What a person has decided about a call that the server runs. */
+/** A person's decision about a call that the server runs. */
 export interface CallApproval {
-  /** sha256 of the decision, by which the same one sent again is known. */
+  /** sha256 of the decision, which identifies a repeated one. */
   readonly digest: string;
-  /** What the audit events say of it. */
+  /** The decision's summary for audit events. */
   readonly summary: CallSubject;
-  /** When a person edited the arguments, which are stored apart, epoch ms; absent where they are as they were posted. */
+  /** When a person edited the arguments, epoch ms; absent if they did not. The edited arguments are stored apart. */
   readonly editedAt?: number | undefined;
 }
 
@@ -33,19 +30,19 @@ export interface Call {
   readonly callId: string;
   readonly toolCallId: string;
   readonly name: string;
-  /** The tool's part of its event names, `CreateFile`; `Unknown` for a tool that the catalog does not have. */
+  /** The tool's part of event names, such as `CreateFile`; `Unknown` for a tool that the catalog lacks. */
   readonly auditName: string;
-  /** Of the contract that it was accepted under; absent for an unknown tool. */
+  /** The contract that it was accepted under; absent for an unknown tool. */
   readonly contractDigest?: string | undefined;
   readonly location: ExecutionLocation;
-  /** The server runs it once a person has allowed it; fixed at acceptance. Absent: nobody is asked by the server. */
+  /** Whether the server runs it only after a person's approval; fixed at acceptance. Absent: the server asks nobody. */
   readonly needsApproval?: true | undefined;
-  /** Of such a call: what was decided, once it was allowed. */
+  /** The decision, once such a call was approved. */
   readonly approved?: CallApproval | undefined;
   readonly subject: CallSubject;
-  /** docPaths of the folders that it names, so that only a client that has them all may have it; absent: none. */
+  /** docPaths of the roots that it names: only a client with all of them may execute it. Absent: none. */
   readonly roots?: readonly string[] | undefined;
-  /** The patch batch that the arguments are; null for any other tool, and for a batch that was not even valid. */
+  /** The batch of a patch call; null for any other tool, and for an invalid batch. */
   readonly batchId: string | null;
   readonly status: CallStatus;
   /** Deliveries so far; 0 before the first. */
@@ -55,23 +52,23 @@ export interface Call {
   readonly deliveryAt: number;
   readonly approvalAt: number | null;
   readonly executionAt: number | null;
-  /** While forwarded and unacknowledged: when another client may have it. Null where the client is waited for. */
+  /** While forwarded and unacknowledged: when it is released to other clients. Null to wait for this client. */
   readonly releaseAt: number | null;
   /** While pending after a refusal: when it may be sent again. */
   readonly retryAt: number | null;
   /** The client that refused it last: others are asked first. */
   readonly refusedBy: string | null;
   readonly error: ToolCallError | null;
-  /** What the orchestrator should know although the call has ended as it did. */
+  /** Errors that the orchestrator should see although they did not change the outcome. */
   readonly warnings: readonly ToolCallError[];
-  /** sha256 of result and decision, by which the same report sent again is known. */
+  /** sha256 of result and decision, which identifies a repeated report. */
   readonly reportDigest: string | null;
   readonly executionMs: number | null;
   readonly endedAt: number | null;
   readonly endedBy: CallEnder | null;
 }
 
-/** Which node runs a turn's server calls, and until when (epoch ms) that is believed without another word from it. */
+/** The node that runs a turn's server calls, and when its lease expires unless renewed (epoch ms). */
 export interface Lease {
   readonly owner: string;
   readonly until: number;
@@ -82,8 +79,8 @@ export interface SessionUse {
   /** The client that it used last. */
   readonly lastClientId: string | null;
   /**
-   * rootIds, sorted, of the client that its first call went to: the folder that it began with. Empty for a client that
-   * announced none; null where no call has gone to a client yet.
+   * rootIds, sorted, of the client that received its first call: the folder that it began with. Empty if that client
+   * announced none; null before the first delivery.
    */
   readonly folder: readonly string[] | null;
 }
@@ -102,22 +99,22 @@ export interface Turn extends SessionUse {
   readonly status: TurnStatus;
   readonly acceptedAt: number;
   readonly clocks: Clocks;
-  /** sha256 of what makes two requests the same: session, calls, timeouts. */
+  /** sha256 of what makes two requests equal: session, calls, timeouts. */
   readonly requestHash: string;
-  /** Bytes that the results of its calls may still have, set at acceptance: what is over them fails. */
+  /** Remaining bytes for the results of its calls, set at acceptance; results beyond it fail. */
   readonly resultBudget: number;
-  /** Characters of the JSON of its arguments, about, where they are many; set at acceptance. */
+  /** Approximate characters of its arguments' JSON, if they are large; set at acceptance. */
   readonly argumentChars?: number;
-  /** One call for its own sake, by `POST …/tools`. */
+  /** A single call by `POST …/tools`. */
   readonly direct?: true;
-  /** Null where the server has nothing to run. */
+  /** Null if the server has nothing to run. */
   readonly lease: Lease | null;
-  /** When the turn next wants a tick, epoch ms. Null where it waits for no clock. */
+  /** When the turn's next timeout expires, epoch ms. Null if none is pending. */
   readonly dueAt: number | null;
   readonly calls: readonly Call[];
 }
 
-/** Where a turn is found. turnId is unique in its session only. */
+/** Identifies a turn. turnId is unique only in its session. */
 export interface TurnRef {
   workspaceId: string;
   sessionId: string;
@@ -125,11 +122,10 @@ export interface TurnRef {
 }
 
 /**
- * A user in a workspace: whose turns they are, and whose clients execute them.
- *
- * A port method that writes for a member rejects with FORBIDDEN, and writes nothing, where the user is no member as the write
- * commits. On MongoDB, where no write spans the workspace and another document, it is so as of a read right before the
- * write: one that is under way while its user is removed may still be stored, and none that begins after that.
+ * A user in a workspace: the owner of turns, whose clients execute them. A port method that writes for a member
+ * rejects with FORBIDDEN and writes nothing if the user is no member at the commit. MongoDB checks right before the
+ * write, since no write spans the workspace and another document: a write in progress while its user is removed may
+ * still be stored, a later one is not.
  */
 export interface Membership {
   workspaceId: string;

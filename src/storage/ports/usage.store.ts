@@ -1,32 +1,31 @@
-/** What a workspace, or a user over all workspaces, has in the store. */
+/** The usage of a workspace, or of a user over all workspaces. */
 export interface Usage {
-  /** Contents of files, each once a workspace; lists of Active Files; sessions' choices of tools. */
+  /** Contents of files, once per workspace; lists of Active Files; the sessions' selected tools. */
   bytes: number;
-  /** Live files, and folders that were made. */
+  /** Live files, and created folders. */
   files: number;
-  /** Versions of all files, also of deleted ones; a folder that was ever made counts as one. */
+  /** Versions of all files, including deleted ones; every folder ever created counts as one. */
   versions: number;
   sessions: number;
 }
 
 /**
- * How much there is, counted while it is written: nobody adds it up on a request. Bytes count for who brought them first,
- * a version for its author, a file or folder for its holder, a session for its user.
- *
- * Counts follow from what the other stores hold, and limit it softly: a backend that can not count in the same atomic
- * write counts after it, and a crash in between leaves a count wrong until `patchbay-admin check --repair` counts again.
+ * Usage, counted while data is written instead of summed up per request. Bytes count for their first uploader, a
+ * version for its author, a file or folder for its holder, a session for its user. Quotas are soft: a backend that
+ * cannot count in the same atomic write counts after it, and a crash in between leaves a wrong count until
+ * `patchbay-admin check --repair`.
  */
 export abstract class UsageStore {
-  /** Of a workspace; zero of whatever has nothing yet. */
+  /** Usage of a workspace; zero where nothing is stored. */
   abstract ofWorkspace(workspaceId: string): Promise<Usage>;
   /**
-   * Of a user, in the workspaces that they made or are a member of now. What a former member left in a workspace does
-   * not count for them, since they can not delete it; its bytes count for the user who made the workspace.
+   * Usage of a user, in the workspaces that they created or are a member of now. What a former member left in a
+   * workspace does not count for them, since they cannot delete it; its bytes count for the workspace's creator.
    */
   abstract ofUser(userId: string): Promise<Usage>;
 }
 
-/** Counts what a write has added, or taken away, for the workspace and for a user in it: after the write. */
+/** Counts what a write has added or removed, for the workspace and a user in it; call it after the write. */
 export abstract class UsageCounts {
   abstract count(workspaceId: string, userId: string, more: Partial<Usage>): Promise<void>;
 }

@@ -5,17 +5,14 @@ import type { Membership } from '../ports/turn.js';
 import type { RecordDeclaration } from './declaration.js';
 import { RecordStore, untilDone } from './record-store.js';
 
-/** A client by its name; a clientId alone says nothing. */
+/** Identifies a client; a clientId is unique only per member. */
 export interface ClientName extends Membership {
   clientId: string;
 }
 
-/**
- * Which of a client's connections it is. The one with the greater epoch is the newer, no matter what any clock says; of
- * two that were begun at once, the one with the greater id.
- */
+/** Orders connections of a client: by epoch, independent of any clock; simultaneous ones by id. */
 export interface ConnectionOrder {
-  /** One more than that of the connection that was known when this one began. */
+  /** One more than that of the known connection when this one began. */
   epoch: number;
   connectionId: string;
 }
@@ -27,17 +24,17 @@ export interface ClientAnnouncement extends ClientName, ConnectionOrder {
   /** The node that it is connected to. */
   node: string;
   connectedAt: number;
-  /** So long it counts as connected without another word from its node, epoch ms. */
+  /** It counts as connected until then unless its node renews it, epoch ms. */
   until: number;
 }
 
-/** A client with whether it is still connected. */
+/** A client and whether it is still connected. */
 export interface ClientRecord extends ClientAnnouncement {
-  /** Null where nobody has said that it left; after `until` it has. */
+  /** Null if no disconnect was recorded; after `until` the client counts as disconnected. */
   leftAt: number | null;
 }
 
-/** What a client last told of its folders. */
+/** The last folder statuses of a client. */
 export interface ClientStatuses {
   clientId: string;
   statuses: readonly FolderStatus[];
@@ -46,7 +43,7 @@ export interface ClientStatuses {
 /** A client as it is stored. */
 export interface StoredClient extends ClientRecord {
   statuses: readonly FolderStatus[];
-  /** `leftAt`, or else `until`: the lease of a connected client ends later than any other client was seen. */
+  /** `leftAt`, or else `until`: the lease of a connected client ends after any other client was last seen. */
   seenAt: number;
   /** Changes with every announcement and status. */
   revision: number;
@@ -63,14 +60,14 @@ export const CLIENTS: RecordDeclaration<StoredClient, 'workspaceId' | 'userId' |
   indexes: [['workspaceId', 'userId', 'seenAt', 'connectedAt', 'clientId'], ['node', 'leftAt'], ['until']],
 };
 
-/** Clients of users, connected or not, for whoever asks on another node or later. A write that comes again adds nothing. */
+/** Clients of users, connected or not, for other nodes and later requests. Writes are idempotent. */
 @Injectable()
 export class ClientStore {
   static readonly declarations = [CLIENTS];
 
   constructor(private readonly records: RecordStore) {}
 
-  /** A client has connected; an older connection than the one known changes nothing. Statuses of folders it still has stay. */
+  /** Records a connection, unless a newer one is known. Statuses of its remaining folders stay. */
   connected(client: ClientAnnouncement): Promise<void> {
     return this.change(client, async (known) => {
       const { name, epoch, connectionId, node, connectedAt, until, roots } = client;
@@ -90,68 +87,68 @@ export class ClientStore {
         return (await this.records.insert(CLIENTS, first)) === 'inserted' ? null : undefined;
       }
       if (!isNewer(client, known)) return null;
-      const had = new Set(roots.map(({ docPath }) => docPath));
-      return { ...announced, statuses: known.statuses.filter(({ docPath }) => had.has(docPath)) };
+      const rootPaths = new Set(roots.map(({ docPath }) => docPath));
+      return { ...announced, statuses: known.statuses.filter(({ docPath }) => rootPaths.has(docPath)) };
     });
   }
 
-  /** That of the newest connection known; 0 where the client is not. */
+  /** The epoch of the newest known connection; 0 for an unknown client. */
   async epochOf(client: ClientName): Promise<number> {
     return (await this.records.byKey(CLIENTS, nameOf(client)))?.epoch ?? 0;
   }
 
-  /** This connection has ended; nothing changes where it is not the newest any more, or was known to have ended. */
-  async left(client: ClientName, connectionId: string, at: number): Promise<void> {
+  /** Records the end of this connection, unless a newer one is known or the end was recorded. */
+  async disconnected(client: ClientName, connectionId: string, at: number): Promise<void> {
     const connected = { ...nameOf(client), connectionId, leftAt: null };
     await this.records.update(CLIENTS, connected, { leftAt: at, seenAt: at });
   }
 
-  /** Puts the status of a folder in the place of the last one, if this connection still is the newest. */
+  /** Replaces the status of a folder, if this connection is still the newest. */
   reported(client: ClientName, connectionId: string, status: FolderStatus): Promise<void> {
     return this.change(client, async (known) => {
       if (known?.connectionId !== connectionId) return null;
-      // Also where this write was sent before, and its answer was lost.
-      if (known.statuses.some((told) => isDeepStrictEqual(told, status))) return null;
+      // Also true if this write was sent before, and its response was lost.
+      if (known.statuses.some((previous) => isDeepStrictEqual(previous, status))) return null;
       const others = known.statuses.filter(({ docPath }) => docPath !== status.docPath);
       return { statuses: [...others, status].sort(byDocPath) };
     });
   }
 
-  /** The node lives: what is connected to it counts so until then (epoch ms). Each client is a write of its own. */
+  /** Extends the leases of a living node's clients, until then (epoch ms). Each client is a separate write. */
   async renew(node: string, until: number): Promise<void> {
     await this.records.update(CLIENTS, { node, leftAt: null }, { until, seenAt: until });
   }
 
-  /** The node has begun anew: what was connected to it has left at that time. Each client is a write of its own. */
+  /** A restarted node: its previous clients disconnected at that time. Each client is a separate write. */
   async endAll(node: string, at: number): Promise<void> {
     await this.records.update(CLIENTS, { node, leftAt: null }, { leftAt: at, seenAt: at });
   }
 
-  /** Drops the clients that were last believed connected before `before`. */
+  /** Removes the clients last believed connected before `before`. */
   removeUnseen(before: number): Promise<void> {
     return this.records.remove(CLIENTS, { until: { below: before } });
   }
 
-  /** The user's clients in the workspace, those that are connected first, then the last to leave, `limit` at most. */
+  /** The user's clients in the workspace, at most `limit`: connected ones first, then those that left last. */
   async ofUser(workspaceId: string, userId: string, limit: number): Promise<ClientRecord[]> {
     const found = await this.lastSeen(workspaceId, userId, limit);
     return found.map(({ statuses: _statuses, seenAt: _seenAt, revision: _revision, ...client }) => client);
   }
 
-  /** What the same clients last told of their folders. */
+  /** The last folder statuses of the same clients. */
   async statusesOf(workspaceId: string, userId: string, limit: number): Promise<ClientStatuses[]> {
     const found = await this.lastSeen(workspaceId, userId, limit);
     return found.map(({ clientId, statuses }) => ({ clientId, statuses }));
   }
 
   private lastSeen(workspaceId: string, userId: string, limit: number): Promise<StoredClient[]> {
-    const lastFirst = { by: ['seenAt', 'connectedAt', 'clientId'], descending: true } as const;
-    return this.records.find(CLIENTS, { workspaceId, userId }, { ...lastFirst, limit });
+    const newestFirst = { by: ['seenAt', 'connectedAt', 'clientId'], descending: true } as const;
+    return this.records.find(CLIENTS, { workspaceId, userId }, { ...newestFirst, limit });
   }
 
   /**
-   * Saves what follows from the client as it is stored; anew from the start where another write came in between.
-   * @param next gives null where nothing is left to save, undefined to start again.
+   * Saves changes computed from the stored client; starts again if another write came in between.
+   * @param next returns null if nothing is left to save, undefined to start again.
    */
   private async change(
     client: ClientName,

@@ -15,8 +15,8 @@ export const CONTRACTS: RecordDeclaration<ContractRecord, 'digest'> = {
 };
 
 /**
- * Tool contracts under their digests, each written once, before any turn that refers to it, and never changed: what the
- * result of a call is held to, though the tool is another by then, or gone.
+ * Tool contracts by digest, immutable and stored before any turn that refers to them. Results are checked against
+ * them even if the tool has changed or disappeared since.
  */
 @Injectable()
 export class ContractStore {
@@ -24,7 +24,7 @@ export class ContractStore {
 
   constructor(private readonly records: RecordStore) {}
 
-  /** Stores a contract; one that is there stays. */
+  /** Stores a contract, unless it exists. */
   async put(digest: string, contract: ToolContract): Promise<void> {
     await this.records.insert(CONTRACTS, { digest, contract });
   }

@@ -3,10 +3,10 @@ type Scalar = string | number | null;
 /** A record as a backend stores it: JSON is a text. */
 export type Row = Readonly<Record<string, Scalar>>;
 
-/** `?` where it may be null. */
+/** `?` allows null. */
 type FieldType = 'text' | 'text?' | 'integer' | 'integer?' | 'json' | 'json?';
 
-/** The one that fits the type of a field: whatever is no text and no number is JSON. */
+/** The field type of a value: anything but text and numbers is JSON. */
 type FieldTypeOf<Value> = [Value] extends [string]
   ? 'text'
   : [Value] extends [string | null]
@@ -23,31 +23,29 @@ type FieldTypeOf<Value> = [Value] extends [string]
 type ScalarField<R> = { [F in keyof R & string]: R[F] extends Scalar ? F : never }[keyof R & string];
 export type TextField<R> = { [F in keyof R & string]: R[F] extends string ? F : never }[keyof R & string];
 
-/** A declaration without the type of its records: what a backend makes a table or a collection from. */
+/** A declaration without its record type: what a backend builds a table or collection from. */
 export interface Table {
   readonly name: string;
   readonly fields: { readonly [field: string]: FieldType };
   readonly key: readonly string[];
   readonly unique?: readonly (readonly string[])[];
   readonly indexes?: readonly (readonly string[])[];
-  /** Of seconds: left out of exports. */
+  /** Short-lived: left out of exports. */
   readonly isTransient?: boolean;
 }
 
-/**
- * A kind of record, declared once for all backends. A record with a `workspaceId` belongs to a workspace that exists.
- */
+/** A kind of record, declared once for all backends. A record with a `workspaceId` belongs to an existing workspace. */
 export interface RecordDeclaration<R, Key extends TextField<R> = TextField<R>> extends Table {
   readonly fields: { readonly [F in keyof R & string]-?: FieldTypeOf<R[F]> };
-  /** At most one record has these values. They never change. */
+  /** At most one record has these values. They are immutable. */
   readonly key: readonly Key[];
-  /** Further fields, or groups of them, of which at most one record has the same values. */
+  /** Further fields, or groups of fields, that are unique. */
   readonly unique?: readonly (readonly ScalarField<R>[])[];
-  /** What else records are found and listed by: the fields of the condition, then those of the order. */
+  /** Indexes: the fields of the condition, then those of the order. */
   readonly indexes?: readonly (readonly ScalarField<R>[])[];
 }
 
-/** All must hold: a field has the value, or is below it. */
+/** All must hold: a field equals the value, or is below it. */
 export type Where<R> = {
   readonly [F in ScalarField<R>]?: R[F] | { readonly below: NonNullable<R[F]> };
 };
@@ -58,12 +56,12 @@ export type Conditions = Readonly<Record<string, Condition>>;
 export interface Listing<R> {
   by: readonly ScalarField<R>[];
   descending?: boolean;
-  /** Only records that come after this one in the order. */
+  /** Only records after this one in the order. */
   after?: R;
   limit?: number;
 }
 
-/** A record, or some fields of one, as a row. Other properties are left out. */
+/** Encodes a record, or some of its fields, as a row. Other properties are left out. */
 export function toRow({ fields }: Table, record: object): Row {
   const row: Record<string, Scalar> = {};
   for (const [field, type] of Object.entries(fields)) {
@@ -75,7 +73,7 @@ export function toRow({ fields }: Table, record: object): Row {
   return row;
 }
 
-/** The record that a row says. */
+/** Decodes the record of a row. */
 export function fromRow<R>(table: RecordDeclaration<R>, row: Row): R {
   const { fields }: Table = table;
   const record: Record<string, unknown> = { ...row };

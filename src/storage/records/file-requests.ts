@@ -4,7 +4,7 @@ import type { Membership } from '../ports/turn.js';
 import type { RecordDeclaration } from './declaration.js';
 import { RecordStore } from './record-store.js';
 
-/** Which file is wanted, and of which of the user's clients. */
+/** The requested file, and which of the user's clients may provide it. */
 export interface FileWish extends Membership {
   docPath: string;
   maxBytes: number;
@@ -12,28 +12,28 @@ export interface FileWish extends Membership {
   boundClientId: string | null;
   /** The client that the session used last. */
   lastClientId: string | null;
-  /** sha256 in the session's list of Active Files; null: the file is not in it, and only who has its root is asked. */
+  /** sha256 in the session's list of Active Files; null if unlisted: then only a client with its root is asked. */
   activeSha256: string | null;
 }
 
-/** What a node's clients gave, without the bytes. */
+/** The answer of a node's clients, without the bytes. */
 export type FileOutcome =
   | ({ kind: 'given' } & Omit<FileReadAnswer, 'content'>)
-  /** The reason is in the client's own words. */
+  /** The reason is the client's own text. */
   | { kind: 'refused'; code: string; message: string }
-  /** Asked, and not answered. */
+  /** Asked, without an answer. */
   | { kind: 'silent' };
 
-/** A file that one node wants of the clients of another. */
+/** A file that one node requests from the clients of another. */
 export interface FileRequest {
   /** Used once. */
   id: string;
-  /** The node that wants the file. */
+  /** The node that requests the file. */
   asker: string;
   /** The node whose clients are asked. */
   node: string;
   wish: FileWish;
-  /** Nobody waits for the answer any more, epoch ms. */
+  /** Nobody waits for the answer after this time, epoch ms. */
   expiresAt: number;
 }
 
@@ -41,7 +41,7 @@ export interface FileRequest {
 export interface AnsweredRequest {
   id: string;
   outcome: FileOutcome;
-  /** The length of the bytes of a file that was given. */
+  /** Number of bytes of the file. */
   bytes: number;
 }
 
@@ -54,7 +54,7 @@ interface StoredRequest extends FileRequest {
 
 interface StoredPiece {
   requestId: string;
-  /** Its place among the pieces of the file, which sorts as text. */
+  /** Its position among the pieces of the file, padded to sort as text. */
   place: string;
   base64: string;
   expiresAt: number;
@@ -79,12 +79,12 @@ const FILE_PIECES: RecordDeclaration<StoredPiece, 'requestId' | 'place'> = {
   isTransient: true,
 };
 
-/** A multiple of 3, so that the pieces of base64 are those of the whole; far below the 16 MB that a record may have. */
+/** A multiple of 3, so that the pieces of base64 concatenate; far below the 16 MB limit of a record. */
 const PIECE_BYTES = 3 * 1024 * 1024;
 
 /**
- * Files on their way from the clients of one node to another node. The bytes lie under the id of their request alone, which
- * no route takes, never among the blobs; whoever asked removes them once they are read, and what a dead node left is swept.
+ * Files that one node transfers to another. Their bytes are stored under their request id, which no route accepts,
+ * never among the blobs. The requesting node removes them after reading; a sweep removes those of dead nodes.
  */
 @Injectable()
 export class FileRequestStore {
@@ -96,32 +96,32 @@ export class FileRequestStore {
     await this.records.insert(FILE_REQUESTS, { ...request, open: 1, outcome: null, bytes: 0 });
   }
 
-  /** Requests to the clients of a node that have no answer yet, oldest first. */
+  /** Unanswered requests to the clients of a node, oldest first. */
   async wantedOf(node: string, limit: number): Promise<FileRequest[]> {
     const found = await this.records.find(FILE_REQUESTS, { node, open: 1 }, { by: ['id'], limit });
     return found.map(({ open: _open, outcome: _outcome, bytes: _bytes, ...request }) => request);
   }
 
-  /** Answers a request. Where nobody waits for it any more, nothing of it stays. */
+  /** Answers a request. If it was removed meanwhile, the answer and its bytes are removed. */
   async answer(request: FileRequest, outcome: FileOutcome, content: Uint8Array | null): Promise<void> {
     const { id, expiresAt } = request;
     const all = Buffer.from(content ?? []);
     for (let at = 0; at * PIECE_BYTES < all.length; at += 1) {
       const base64 = all.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES).toString('base64');
-      await this.records.insert(FILE_PIECES, { requestId: id, place: placeOf(at), base64, expiresAt });
+      await this.records.insert(FILE_PIECES, { requestId: id, place: positionText(at), base64, expiresAt });
     }
     const answered = { outcome, open: 0, bytes: all.length };
     if ((await this.records.update(FILE_REQUESTS, { id, open: 1 }, answered)) > 0) return;
     if ((await this.records.byKey(FILE_REQUESTS, { id })) === null) await this.remove(id);
   }
 
-  /** Requests of a node that have an answer. */
+  /** Answered requests of a node. */
   async answersTo(asker: string, limit: number): Promise<AnsweredRequest[]> {
     const found = await this.records.find(FILE_REQUESTS, { asker, open: 0 }, { by: ['id'], limit });
     return found.map(({ id, outcome, bytes }) => ({ id, outcome: outcome!, bytes }));
   }
 
-  /** The bytes that a request was given; null where they are not there whole. */
+  /** The bytes of an answer; null unless they are complete. */
   async contentOf({ id, bytes }: AnsweredRequest): Promise<Buffer | null> {
     const pieces = await this.records.find(FILE_PIECES, { requestId: id }, { by: ['place'] });
     const content = Buffer.concat(pieces.map(({ base64 }) => Buffer.from(base64, 'base64')));
@@ -141,6 +141,6 @@ export class FileRequestStore {
   }
 }
 
-function placeOf(at: number): string {
+function positionText(at: number): string {
   return String(at).padStart(4, '0');
 }

@@ -22,8 +22,8 @@ export const KEYS: RecordDeclaration<KeyClaim, 'workspaceId' | 'userId' | 'key'>
 };
 
 /**
- * Which turn an Idempotency-Key stands for: a record of its own, written before the turn. Where the process died between
- * the two, the key names a turn that is not there, and the next request with the key makes it under that name.
+ * The turn of each Idempotency-Key, stored before the turn. If the process dies in between, the next request with the
+ * key creates the turn under that name.
  */
 @Injectable()
 export class IdempotencyKeyStore {
@@ -31,16 +31,13 @@ export class IdempotencyKeyStore {
 
   constructor(private readonly records: RecordStore) {}
 
-  /**
-   * Claims the key for the claim's turn, unless it was claimed since `since` (epoch ms) already. Gives the claim that
-   * stands. The same claim again answers as the first did.
-   */
+  /** Claims the key for a turn, unless claimed since `since` (epoch ms). Returns the valid claim. Idempotent. */
   claim(claim: KeyClaim, since: number): Promise<KeyClaim> {
     const { workspaceId, userId, key, sessionId, turnId, claimedAt } = claim;
     return untilDone(async () => {
       if ((await this.records.insert(KEYS, claim)) === 'inserted') return claim;
       const known = await this.records.byKey(KEYS, claim);
-      // Null where it has just been removed.
+      // Null if it was just removed.
       if (known === null) return undefined;
       if (known.claimedAt >= since) return known;
       const expired = { workspaceId, userId, key, turnId: known.turnId, claimedAt: known.claimedAt };
@@ -55,7 +52,7 @@ export class IdempotencyKeyStore {
     return known !== null && known.claimedAt >= since ? known : null;
   }
 
-  /** Drops claims from before `before`; what no turn was ever made of, too. */
+  /** Removes claims from before `before`, including those without a turn. */
   removeExpired(before: number): Promise<void> {
     return this.records.remove(KEYS, { claimedAt: { below: before } });
   }

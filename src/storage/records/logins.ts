@@ -2,25 +2,25 @@ import { Injectable } from '@nestjs/common';
 import type { RecordDeclaration } from './declaration.js';
 import { RecordStore } from './record-store.js';
 
-/** One login: the chain of refresh tokens that follow from it. Of its secrets only hashes are kept, sha256 in hex. */
+/** One login: the chain of its refresh tokens. Secrets are stored only as hashes, sha256 in hex. */
 export interface LoginRecord {
   id: string;
   userId: string;
-  /** Of the secret that all tokens of the login have in common. */
+  /** Hash of the secret that all tokens of the login share. */
   familyHash: string;
-  /** Of the newest token. */
+  /** Hash of the newest token. */
   tokenHash: string;
-  /** Of the token before that; null while the first is the newest. */
+  /** Hash of the token before that; null while the first is the newest. */
   previousHash: string | null;
-  /** What made the newest token of the one before; null while the first is the newest. */
+  /** The seed that derived the newest token from the previous one; null while the first is the newest. */
   seed: string | null;
-  /** When the newest token was made. */
+  /** When the newest token was created. */
   rotatedAt: number;
   expiresAt: number;
   createdAt: number;
 }
 
-/** The token that takes the place of the newest one, and what is the token before it then. */
+/** The next token, and the previous one after the rotation. */
 export type Rotation = Pick<LoginRecord, 'tokenHash' | 'previousHash' | 'seed' | 'rotatedAt' | 'expiresAt'>;
 
 export const LOGINS: RecordDeclaration<LoginRecord, 'id'> = {
@@ -33,7 +33,7 @@ export const LOGINS: RecordDeclaration<LoginRecord, 'id'> = {
   indexes: [['expiresAt']],
 };
 
-/** Logins, one record each, kept until they expire or are ended. A write that is sent again changes nothing more. */
+/** Logins, one record each, kept until they expire or end. Writes are idempotent. */
 @Injectable()
 export class LoginStore {
   static readonly declarations = [LOGINS];
@@ -49,8 +49,8 @@ export class LoginStore {
   }
 
   /**
-   * Puts a new token in the place of the one whose hash is `newestHash`; false where that is no longer the newest. The
-   * same rotation again is true while its token is the newest.
+   * Replaces the newest token, of hash `newestHash`; false if that is no longer the newest. A repeated rotation
+   * returns true while its token is the newest.
    */
   async rotate(id: string, newestHash: string, next: Rotation): Promise<boolean> {
     const { tokenHash, previousHash, seed, rotatedAt, expiresAt } = next;
@@ -59,7 +59,7 @@ export class LoginStore {
     return (await this.byId(id))?.tokenHash === tokenHash;
   }
 
-  /** Those of the ids whose logins neither ended nor have expired. Its reads are gathered by the backend. */
+  /** Those of the ids whose logins have neither ended nor expired. The backend batches these reads. */
   async liveAmong(ids: readonly string[], now: number): Promise<Set<string>> {
     const found = await Promise.all(ids.map((id) => this.byId(id)));
     return new Set(found.flatMap((login) => (login !== null && login.expiresAt > now ? [login.id] : [])));

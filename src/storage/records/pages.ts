@@ -1,6 +1,6 @@
 const PAGE = 100;
 
-/** Items some at a time. */
+/** Groups items into pages. */
 export async function* inPages<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
   let page: Item[] = [];
   for await (const item of items) {

@@ -12,13 +12,10 @@ import {
   type Where,
 } from './declaration.js';
 
-/**
- * `inserted`: by this call. `exists`: a record has the key already, also this one if it was sent before. `taken`: another
- * record has a unique field.
- */
+/** `exists`: a record has the key, perhaps from an earlier attempt. `taken`: another has a unique field. */
 export type Inserted = 'inserted' | 'exists' | 'taken';
 
-/** `Listing` without the type of its records. */
+/** `Listing` without its record type. */
 export interface RowListing {
   by: readonly string[];
   descending?: boolean;
@@ -27,11 +24,11 @@ export interface RowListing {
 }
 
 /**
- * Declared records on one backend. Each write is atomic for each record that it changes, and none spans records: what
- * depends on the state of a record names that state in `where`.
+ * Declared records on one backend. A write is atomic per record and spans none: a write that depends on a record's
+ * state names that state in `where`.
  */
 export abstract class RecordStore {
-  /** NOT_FOUND where the record belongs to a workspace that is not there. `by`: the member who writes it. */
+  /** NOT_FOUND if the record's workspace does not exist. `by`: the member who writes it. */
   async insert<R extends object>(
     declaration: RecordDeclaration<R>,
     record: R,
@@ -65,8 +62,8 @@ export abstract class RecordStore {
   }
 
   /**
-   * Sets fields of the records for which the condition holds. Gives how many these were; fewer, or 0, also where it was
-   * sent again because the first answer was lost, so read the record before you conclude that another write came first.
+   * Sets fields of the records that match the condition, and returns their number. It may be too low, or 0, if this
+   * is a retry, so read the record before you conclude that another write came first.
    */
   update<R extends object, Key extends TextField<R>>(
     declaration: RecordDeclaration<R, Key>,
@@ -87,9 +84,9 @@ export abstract class RecordStore {
   }
 
   protected abstract requireWorkspace(workspaceId: string): Promise<void>;
-  /** False where its key or a unique field is taken. */
+  /** False if its key or a unique field is taken. */
   protected abstract insertRow(table: Table, row: Row, by: Membership | undefined): Promise<boolean>;
-  /** The row with the key that is in `row`. */
+  /** The row with the key in `row`. */
   protected abstract rowOf(table: Table, row: Row): Promise<Row | null>;
   protected abstract rowsWhere(table: Table, where: Conditions, listing: RowListing): Promise<Row[]>;
   protected abstract updateRows(
@@ -104,7 +101,7 @@ export abstract class RecordStore {
 
 const ATTEMPTS = 100;
 
-/** Takes a step again for as long as it gives undefined: another write came in between of what it read and wrote. */
+/** Repeats a step while it returns undefined: another write came between its read and its write. */
 export async function untilDone<T>(step: () => Promise<T | undefined>): Promise<T> {
   for (let count = 0; count < ATTEMPTS; count += 1) {
     const result = await step();

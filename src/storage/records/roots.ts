@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RecordDeclaration } from './declaration.js';
 import { RecordStore, untilDone } from './record-store.js';
 
-/** A folder that somebody has connected: its name stands for it in the whole workspace. */
+/** A connected folder, by its name, which is unique in the workspace. */
 export interface RootRecord {
   workspaceId: string;
   docPath: string;
@@ -23,23 +23,23 @@ export const ROOTS: RecordDeclaration<RootRecord, 'workspaceId' | 'docPath'> = {
   indexes: [['workspaceId', 'docPath']],
 };
 
-/** The folders of a workspace, each under its docPath. */
+/** The folders of a workspace, by docPath. */
 @Injectable()
 export class RootStore {
   static readonly declarations = [ROOTS];
 
   constructor(private readonly records: RecordStore) {}
 
-  /** Registers the folder unless its docPath is taken. Gives the folder that stands; the same claim again does, too. */
+  /** Registers the folder unless its docPath is taken. Returns the registered folder. Idempotent. */
   claim(root: RootRecord): Promise<RootRecord> {
     return untilDone(async () => {
       if ((await this.records.insert(ROOTS, root)) === 'inserted') return root;
-      // Null where it has just been removed.
+      // Null if it was just removed.
       return (await this.records.byKey(ROOTS, root)) ?? undefined;
     });
   }
 
-  /** Takes out this very claim; what has been claimed under its docPath since stays. */
+  /** Removes exactly this claim; a later claim of its docPath stays. */
   remove({ workspaceId, docPath, rootId, claimedAt }: RootRecord): Promise<void> {
     return this.records.remove(ROOTS, { workspaceId, docPath, rootId, claimedAt });
   }

@@ -10,21 +10,21 @@ export interface SessionRecord {
   workspaceId: string;
   conversationId: string;
   userId: string;
-  /** The one client that its calls go to; null: any of the user's. */
+  /** The only client that receives its calls; null: any of the user's. */
   clientId: string | null;
-  /** What it offers: names of tools, and words that stand for several; null: every tool. */
+  /** The tools that it offers: names, and words for groups; null: every tool. */
   tools: string[] | null;
   createdAt: number;
 }
 
-/** The Active Files of a session that has announced some. The list may be long, so a session is read without it. */
+/** The Active Files that a session has announced. Stored apart, since the list may be long. */
 export interface ActiveFilesRecord {
   workspaceId: string;
   sessionId: string;
-  /** Of the session. */
+  /** The session's user. */
   userId: string;
   files: readonly ActiveFile[];
-  /** Counts the lists, from 1. */
+  /** Number of lists so far, from 1. */
   revision: number;
 }
 
@@ -44,7 +44,7 @@ export const ACTIVE_FILES: RecordDeclaration<ActiveFilesRecord, 'workspaceId' | 
   key: ['workspaceId', 'sessionId'],
 };
 
-/** Agent conversations, which only a member writes. A write that is sent again changes nothing more. Their usage is counted after the write. */
+/** Agent conversations, written only by members. Writes are idempotent. Usage is counted after the write. */
 @Injectable()
 export class SessionStore {
   static readonly declarations = [SESSIONS, ACTIVE_FILES];
@@ -64,7 +64,7 @@ export class SessionStore {
     return this.records.byKey(SESSIONS, { workspaceId, id });
   }
 
-  /** Up to `limit` sessions of the user, newest first, older than the session `beforeId` where it is given. */
+  /** Up to `limit` sessions of the user, newest first, older than the session `beforeId` if given. */
   async ofUser(
     workspaceId: string,
     userId: string,
@@ -77,10 +77,7 @@ export class SessionStore {
     return this.records.find(SESSIONS, { workspaceId, userId }, { ...newestFirst, after, limit });
   }
 
-  /**
-   * Puts this list of Active Files in the place of the session's last one; of two at once either may be the last. Nothing is
-   * stored where there is no such session.
-   */
+  /** Replaces the session's list; of two concurrent calls either may win. Does nothing for an unknown session. */
   async replaceActiveFiles(
     workspaceId: string,
     sessionId: string,
@@ -89,7 +86,7 @@ export class SessionStore {
     const userId = (await this.byId(workspaceId, sessionId))?.userId;
     if (userId === undefined) return;
     const key = { workspaceId, sessionId };
-    // Bytes of the list that a write of this call has replaced; the answer to that write may have been lost.
+    // Bytes of the list that this call has replaced, in case the response of an earlier attempt was lost.
     let tried: number | undefined;
     const replaced = await untilDone(async () => {
       const last = await this.records.byKey(ACTIVE_FILES, key);
@@ -109,7 +106,7 @@ export class SessionStore {
     await this.usage.count(workspaceId, userId, { bytes: bytesOf(files) - replaced });
   }
 
-  /** The session's Active Files, in the order in which they were given. */
+  /** The session's Active Files, in the given order. */
   async activeFilesOf(workspaceId: string, sessionId: string): Promise<ActiveFile[]> {
     const found = await this.records.byKey(ACTIVE_FILES, { workspaceId, sessionId });
     return found === null ? [] : [...found.files];

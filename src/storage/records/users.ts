@@ -11,7 +11,7 @@ export interface UserRecord {
   createdAt: number;
 }
 
-/** The one record of its kind: the user who registered before everybody else. */
+/** The only record of its kind: the user who registered first. */
 export interface FirstUserRecord extends UserRecord {
   slot: string;
 }
@@ -32,8 +32,8 @@ export const FIRST_USER: RecordDeclaration<FirstUserRecord, 'slot'> = {
 const FIRST = { slot: 'first' };
 
 /**
- * Accounts. One record decides who is the first user, and holds that user whole: if the process dies before the user is
- * stored, the next registration stores it. So nobody is stored before that user.
+ * Accounts. One record decides who is the first user, and contains that user: if the process dies before the user is
+ * stored, the next registration stores it. Nobody else is stored before that.
  */
 @Injectable()
 export class UserStore {
@@ -43,18 +43,18 @@ export class UserStore {
 
   constructor(private readonly records: RecordStore) {}
 
-  /** False where the email is another's; nothing is stored then. The same user again is true. */
+  /** False if the email belongs to another user; nothing is stored then. Idempotent. */
   async insert(user: UserRecord): Promise<boolean> {
     if (!this.isFirstStored) await this.storeFirst(user);
     return (await this.records.insert(USERS, user)) !== 'taken';
   }
 
-  /** Stores the user where nobody is stored yet, of any email; of several at once one is. The same user again is true. */
+  /** Stores the user if there is no user yet; of several concurrent calls one succeeds. Idempotent. */
   async insertFirst(user: UserRecord): Promise<boolean> {
     return (await this.storeFirst(user)) === user.id;
   }
 
-  /** Whether nobody is stored. */
+  /** Whether there is no user. */
   async isEmpty(): Promise<boolean> {
     return (await this.records.byKey(FIRST_USER, FIRST)) === null;
   }
@@ -67,13 +67,13 @@ export class UserStore {
     return (await this.records.find(USERS, { email }, { by: ['email'], limit: 1 }))[0] ?? null;
   }
 
-  /** Those of the ids that exist, in no particular order. */
+  /** Those of the ids that exist, unordered. */
   async byIds(ids: string[]): Promise<UserRecord[]> {
     const found = await Promise.all([...new Set(ids)].map((id) => this.byId(id)));
     return found.filter((user) => user !== null);
   }
 
-  /** The id of the first user, who is stored then: this user, where nobody was. */
+  /** Ensures that the first user is stored, this one if there was none; returns their id. */
   private async storeFirst(user: UserRecord): Promise<string> {
     await this.records.insert(FIRST_USER, { ...FIRST, ...user });
     const { slot: _slot, ...first } = (await this.records.byKey(FIRST_USER, FIRST))!;

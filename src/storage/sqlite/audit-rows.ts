@@ -3,23 +3,23 @@ import { toTrailRecord } from '../trail-record.js';
 import type { SqliteDatabase } from './database.js';
 import type { SqlValue } from './values.js';
 
-/** Without the workspace, which stands before them as its key. */
+/** Without the workspace, which precedes them as the key. */
 const COLUMNS = [
   ...['seq', 'event_id', 'name', 'at', 'session_id', 'conversation_id', 'turn_id', 'tool_call_id', 'call_id'],
   ...['attempt', 'user_id', 'client_id', 'tool_name', 'success', 'error_code', 'path', 'fields'],
 ].join(', ');
 
 const ROW = `(?${', ?'.repeat(17)})`;
-/** So many events are written by one statement. */
-const ROWS_AT_ONCE = 16;
+/** Events per statement. */
+const ROWS_PER_STATEMENT = 16;
 
 /** Selects what `toRecord` reads. */
 export const SELECT_EVENTS = `SELECT ${COLUMNS} FROM audit_events`;
 
-/** To stand behind the table where one turn or session is asked for: else SQLite goes through the whole workspace. */
+/** Follows the table name in queries for one turn or session: otherwise SQLite scans the whole workspace. */
 export const OF_TURN = 'INDEXED BY audit_turn';
 export const OF_SESSION = 'INDEXED BY audit_session';
-/** Of calls that are in no turn. */
+/** For calls without a turn. */
 export const OF_CALL = 'INDEXED BY audit_call';
 
 type Text = string | null;
@@ -32,7 +32,7 @@ export type EventRow = [
   ...[toolName: Text, success: number | null, errorCode: Text, path: Text, fields: string],
 ];
 
-/** Writes events under the workspace's next sequence numbers; inside a job, beside the change that they record. */
+/** Appends events with the workspace's next sequence numbers; call it in the job of the recorded change. */
 export function appendEvents(
   database: SqliteDatabase,
   workspace: number,
@@ -41,12 +41,12 @@ export function appendEvents(
   if (events.length === 0) return;
   let seq = lastSeq(database, workspace);
   const records = events.map((event) => toTrailRecord(++seq, event));
-  for (let at = 0; at < records.length; at += ROWS_AT_ONCE)
-    insertRecords(database, workspace, records.slice(at, at + ROWS_AT_ONCE));
+  for (let at = 0; at < records.length; at += ROWS_PER_STATEMENT)
+    insertRecords(database, workspace, records.slice(at, at + ROWS_PER_STATEMENT));
   database.noteGrowth(workspace);
 }
 
-/** Writes events under the numbers that they have, by one statement; inside a job. */
+/** Inserts events with given sequence numbers in one statement; call it in a job. */
 export function insertRecords(database: SqliteDatabase, workspace: number, records: readonly Row[]): void {
   const rows = records.map(() => ROW).join(', ');
   const sql = `INSERT INTO audit_events (workspace, ${COLUMNS}) VALUES ${rows}`;
@@ -56,7 +56,7 @@ export function insertRecords(database: SqliteDatabase, workspace: number, recor
   );
 }
 
-/** Whether the event is in the trail already. Those of a turn are few and lie side by side; others have an index. */
+/** Whether the event is in the trail. A turn has few events, stored together; others have an index. */
 export function isRecorded(
   database: SqliteDatabase,
   workspace: number,
@@ -67,7 +67,7 @@ export function isRecorded(
   return database.get(sql, [workspace, eventId, ...(turnId === null ? [] : [turnId])]) !== null;
 }
 
-/** Those events that are not in the trail yet. Of many in one turn, the turn's events are read once. */
+/** Those of the events that are not in the trail. For many of one turn, the turn's events are read once. */
 export function unrecorded(
   database: SqliteDatabase,
   workspace: number,
@@ -89,7 +89,7 @@ function idsOfTurn(database: SqliteDatabase, workspace: number, turnId: string):
   return new Set(database.all<[string]>(sql, [workspace, turnId]).map(([eventId]) => eventId));
 }
 
-/** The newest sequence number of the workspace; 0 where it has no events. */
+/** The newest sequence number of the workspace; 0 without events. */
 export function lastSeq(database: SqliteDatabase, workspace: number): number {
   const row = database.get<[number]>(
     'SELECT seq FROM audit_events WHERE workspace = ? ORDER BY seq DESC LIMIT 1',
@@ -108,7 +108,7 @@ function toRow(workspace: number, record: Row): SqlValue[] {
   ];
 }
 
-/** An event as it stands in the trail. */
+/** An event as stored in the trail. */
 export function toRecord(row: EventRow): Row {
   const [seq, eventId, name, at, sessionId, conversationId, turnId, toolCallId, callId, ...others] = row;
   const [attempt, userId, clientId, toolName, success, errorCode, path, fields] = others;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '@patchbay/protocol';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { toText } from '../plain-text.js';
-import { mayNamePath, needlesOf, placesOf, rangeBelow } from '../event-paths.js';
+import { mayNamePath, searchTextsOf, candidatesOf, rangeBelow } from '../event-paths.js';
 import { type AuditFilter, type AuditFind, type AuditOrder, AuditStore } from '../ports/audit.store.js';
 import {
   type EventRow,
@@ -19,15 +19,15 @@ import { keysOfCall } from './call-rows.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-/** Events that one step looks at: everything else on this thread waits meanwhile. */
+/** Events that one step examines: it blocks this thread. */
 const STEP_EVENTS = 4_000;
-/** And all steps of one search. */
-const MOST_EVENTS = 40_000;
+/** Same for all steps of one search. */
+const MAX_EVENTS = 40_000;
 
-/** How an order compares sequence numbers. */
-const WAYS = { asc: { beyond: '>', upTo: '<=' }, desc: { beyond: '<', upTo: '>=' } } as const;
+/** Comparison operators for sequence numbers, by order. */
+const COMPARISONS = { asc: { beyond: '>', upTo: '<=' }, desc: { beyond: '<', upTo: '>=' } } as const;
 
-/** What is looked for; `turnId` null: in no turn. */
+/** The search; `turnId` null: events without a turn. */
 type Search = Omit<AuditFilter, 'turnId'> & { turnId?: string | null };
 
 @Injectable()
@@ -50,37 +50,37 @@ export class SqliteAuditStore extends AuditStore {
     if (workspace === null) return { events: [], nextAfter: null };
     const filter = this.withTurnOfCall(workspace, asked);
     const { where, values } = conditions(filter);
-    const way = WAYS[order];
+    const comparison = COMPARISONS[order];
     const sql = `${SELECT_EVENTS} ${indexOf(filter)?.name ?? ''}
-      WHERE workspace = ? AND seq ${way.beyond} ? AND seq ${way.upTo} ?${where} ORDER BY seq ${order} LIMIT ?`;
+      WHERE workspace = ? AND seq ${comparison.beyond} ? AND seq ${comparison.upTo} ?${where} ORDER BY seq ${order} LIMIT ?`;
     const events: AuditEvent[] = [];
-    const look = (from: number, to: number): void => {
-      const room = limit + 1 - events.length;
-      const rows = this.database.all<EventRow>(sql, [workspace, from, to, ...values, room]);
+    const examine = (from: number, to: number): void => {
+      const remaining = limit + 1 - events.length;
+      const rows = this.database.all<EventRow>(sql, [workspace, from, to, ...values, remaining]);
       for (const row of rows) events.push(toAuditEvent(toRecord(row)));
     };
-    const full = (): AuditFind => found(events.slice(0, limit), filter, events[limit - 1]!.seq);
+    const full = (): AuditFind => toResult(events.slice(0, limit), filter, events[limit - 1]!.seq);
     if (fitsAll(filter)) {
-      // Nothing is looked at in vain, so it needs no steps.
+      // Every examined event matches, so one step suffices.
       await yieldIfBusy();
-      look(afterSeq, order === 'asc' ? Number.MAX_SAFE_INTEGER : 0);
-      return events.length > limit ? full() : found(events, filter, null);
+      examine(afterSeq, order === 'asc' ? Number.MAX_SAFE_INTEGER : 0);
+      return events.length > limit ? full() : toResult(events, filter, null);
     }
     const last = lastSeq(this.database, workspace);
     const end = order === 'asc' ? last : 0;
     let after = order === 'asc' ? afterSeq : Math.min(afterSeq, last + 1);
     const isOver = (): boolean => (order === 'asc' ? after >= last : after <= 1);
-    for (let seen = 0; !isOver() && seen < MOST_EVENTS; seen += STEP_EVENTS) {
+    for (let examined = 0; !isOver() && examined < MAX_EVENTS; examined += STEP_EVENTS) {
       await yieldIfBusy();
       const to = this.endOfStep(workspace, filter, after, order) ?? end;
-      look(after, to);
+      examine(after, to);
       if (events.length > limit) return full();
       after = to;
     }
-    return found(events, filter, isOver() ? null : after);
+    return toResult(events, filter, isOver() ? null : after);
   }
 
-  /** One statement, however many they are. */
+  /** One statement for any number of workspaces. */
   async grownSince(seqs: ReadonlyMap<string, number>): Promise<string[]> {
     const known = [...seqs].flatMap(([workspaceId, seq]) => {
       const workspace = this.workspaces.find(workspaceId);
@@ -92,7 +92,7 @@ export class SqliteAuditStore extends AuditStore {
     return grown.map(([workspace]) => this.workspaces.idOf(workspace));
   }
 
-  /** The events of a call are among those of its turn, so they need no index of their own: it would cost every event. */
+  /** Finds a call's events among those of its turn, so that no index of calls costs every event. */
   private withTurnOfCall(workspace: number, filter: AuditFilter): Search {
     if (filter.callId === undefined || filter.turnId !== undefined) return filter;
     const sql = 'SELECT turn_id FROM turns WHERE id = ? AND workspace = ?';
@@ -103,13 +103,13 @@ export class SqliteAuditStore extends AuditStore {
     return { ...filter, turnId: null };
   }
 
-  /** The last event of those that the next step looks at; null where they are all that is left. */
+  /** The last event that the next step examines; null for the rest of the trail. */
   private endOfStep(workspace: number, filter: Search, after: number, order: AuditOrder): number | null {
     const index = indexOf(filter);
-    // The trail as a whole has no gaps.
+    // The sequence numbers of the whole trail have no gaps.
     if (index === null) return order === 'asc' ? after + STEP_EVENTS : Math.max(0, after - STEP_EVENTS);
     const sql = `SELECT seq FROM audit_events ${index.name}
-      WHERE workspace = ? AND seq ${WAYS[order].beyond} ? AND ${index.of}
+      WHERE workspace = ? AND seq ${COMPARISONS[order].beyond} ? AND ${index.of}
       ORDER BY seq ${order} LIMIT 1 OFFSET ${STEP_EVENTS - 1}`;
     const row = this.database.get<[number]>(sql, [workspace, after, index.key]);
     return row === null ? null : row[0];
@@ -128,13 +128,13 @@ export class SqliteAuditStore extends AuditStore {
   }
 }
 
-/** Whether all that is looked at fits: the whole trail, or one turn or session. */
+/** Whether every examined event matches: the whole trail, or one turn or session. */
 function fitsAll(filter: Search): boolean {
   const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
   return asked.length === 0 || (asked.length === 1 && ['turnId', 'sessionId'].includes(asked[0]![0]));
 }
 
-/** Where one turn, session or call alone is asked for; null for anything else, which goes along the trail. */
+/** The index for a single turn, session or call; null to scan the trail. */
 function indexOf({ turnId, sessionId, callId }: Search): { name: string; of: string; key: string } | null {
   if (turnId === null) return { name: OF_CALL, of: 'turn_id IS NULL AND call_id = ?', key: callId! };
   if (turnId !== undefined) return { name: OF_TURN, of: 'turn_id = ?', key: turnId };
@@ -165,7 +165,7 @@ function conditions(filter: Search): { where: string; values: SqlValue[] } {
     where += ` AND ${clause}`;
     values.push(value);
   }
-  if (asksForPath(filter)) {
+  if (hasPathFilter(filter)) {
     const { clause, operands } = pathCondition(filter);
     where += ` AND (${clause})`;
     values.push(...operands);
@@ -173,12 +173,12 @@ function conditions(filter: Search): { where: string; values: SqlValue[] } {
   return { where, values };
 }
 
-/** Events that may name the path: its own column is compared, the JSON of the other fields only looked through. */
+/** Matches events that may name the path: compares its own column, and searches the JSON of the other fields. */
 function pathCondition(filter: Search): { clause: string; operands: SqlValue[] } {
-  const needles = needlesOf(filter);
+  const texts = searchTextsOf(filter);
   const clauses: string[] = [];
   const operands: SqlValue[] = [];
-  for (const { path, below } of placesOf(filter)) {
+  for (const { path, below } of candidatesOf(filter)) {
     if (path !== undefined) {
       clauses.push('path = ?');
       operands.push(toText(path));
@@ -189,17 +189,17 @@ function pathCondition(filter: Search): { clause: string; operands: SqlValue[] }
       operands.push(first, end);
     }
   }
-  clauses.push(...needles.map(() => 'instr(fields, ?) > 0'));
-  return { clause: clauses.join(' OR '), operands: [...operands, ...needles] };
+  clauses.push(...texts.map(() => 'instr(fields, ?) > 0'));
+  return { clause: clauses.join(' OR '), operands: [...operands, ...texts] };
 }
 
-function asksForPath({ path, below }: Search): boolean {
+function hasPathFilter({ path, below }: Search): boolean {
   return path !== undefined || below !== undefined;
 }
 
-/** Of what the conditions let through what fits. */
-function found(events: readonly AuditEvent[], filter: Search, nextAfter: number | null): AuditFind {
-  const fitting = asksForPath(filter) ? events.filter((event) => mayNamePath(event, filter)) : events;
+/** The matching events among those that passed the conditions. */
+function toResult(events: readonly AuditEvent[], filter: Search, nextAfter: number | null): AuditFind {
+  const fitting = hasPathFilter(filter) ? events.filter((event) => mayNamePath(event, filter)) : events;
   return { events: [...fitting], nextAfter };
 }
 

@@ -10,12 +10,12 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type BackupContents, BackupError, Backups, type Restored } from '../ports/backups.js';
-import { partialOf, place, realFolder, sync } from '../partial-file.js';
+import { partialOf, publish, realFolder, sync } from '../partial-file.js';
 import { copyDatabase, foldLog, inspectDatabase, removeDatabase } from './copy-database.js';
 import { DATABASE_FILE, DataLock, LOCK_FILE } from './data-lock.js';
 import { asReader } from './readers.js';
 
-/** The embedded database's: a backup is a database of its own, in one file. */
+/** Backups of the embedded database: each is a database in one file. */
 export class SqliteBackups extends Backups {
   backup(dataDir: string, file: string, force: boolean): BackupContents {
     const source = join(resolve(dataDir), DATABASE_FILE);
@@ -30,7 +30,7 @@ export class SqliteBackups extends Backups {
       const contents = inspectDatabase(partial);
       sync(partial);
       if (force) renameSync(partial, target);
-      else place(partial, target);
+      else publish(partial, target);
       sync(folder);
       return contents;
     });
@@ -42,7 +42,7 @@ export class SqliteBackups extends Backups {
     const directory = resolve(dataDir);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const target = join(directory, DATABASE_FILE);
-    const lock = DataLock.take(directory);
+    const lock = DataLock.acquire(directory);
     try {
       if (!force && existsSync(target))
         throw new BackupError(`${directory} contains data already; --force keeps that under another name`);
@@ -50,8 +50,8 @@ export class SqliteBackups extends Backups {
         copyDatabase(source, partial);
         const contents = inspectDatabase(partial);
         sync(partial);
-        const replaced = existsSync(target) ? keepAside(target) : null;
-        giveTo(directory, partial, join(directory, LOCK_FILE));
+        const replaced = existsSync(target) ? linkAside(target) : null;
+        chownLike(directory, partial, join(directory, LOCK_FILE));
         renameSync(partial, target);
         sync(directory);
         return { ...contents, replaced };
@@ -66,7 +66,7 @@ export class SqliteBackups extends Backups {
   }
 }
 
-/** Throws for a name in the data directory that a server, or SQLite, may use for itself. */
+/** Throws for a name in the data directory that a server, or SQLite, may use itself. */
 export function refuseOwnName(dataDir: string, file: string): void {
   const target = resolve(file);
   if (!existsSync(dirname(target)) || !existsSync(dataDir)) return;
@@ -75,7 +75,7 @@ export function refuseOwnName(dataDir: string, file: string): void {
     throw new BackupError(`${target} is a name of the data directory's own; choose another`);
 }
 
-/** Works on a file beside the target, which is gone afterwards. */
+/** Works on a file beside the target, which is removed afterwards. */
 function inPartial<T>(target: string, work: (partial: string) => T): T {
   const partial = partialOf(target);
   try {
@@ -85,8 +85,8 @@ function inPartial<T>(target: string, work: (partial: string) => T): T {
   }
 }
 
-/** A second name for what is about to be replaced, its log folded in where that can be read. */
-function keepAside(target: string): string {
+/** Links what is about to be replaced under a second name, after folding in its log if possible. */
+function linkAside(target: string): string {
   foldLog(target);
   const aside = `${target}.before-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
   if (existsSync(`${target}-wal`)) renameSync(`${target}-wal`, `${aside}-wal`);
@@ -99,8 +99,8 @@ function keepAside(target: string): string {
   return aside;
 }
 
-/** What root has made belongs to whom the directory does, or the server could not open it. */
-export function giveTo(directory: string, ...files: string[]): void {
+/** Gives files created by root to the owner of the directory, or the server could not open them. */
+export function chownLike(directory: string, ...files: string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(directory);
   for (const file of files) chownSync(file, uid, gid);

@@ -48,7 +48,7 @@ export class SqliteBlobStore extends BlobStore {
     return workspace === null ? null : blobBytes(this.database, workspace, sha256);
   }
 
-  // A blob is loose for as long as no version refers to it: jobs that change the one change the other.
+  // A blob is loose while no version references it: jobs that change versions also update that.
   mark(before: number, limit: number, now: number): Promise<boolean> {
     return this.database.write(() => {
       const { changes } = this.database.run(

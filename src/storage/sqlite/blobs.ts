@@ -2,7 +2,7 @@ import { DomainError } from '../../common/domain-error.js';
 import type { SqliteDatabase } from './database.js';
 import { count } from './usage-rows.js';
 
-/** Who writes where. */
+/** The workspace and user of a write. */
 export interface Writer {
   workspaceId: string;
   workspace: number;
@@ -16,13 +16,13 @@ export function hashBytes(sha256: string): Buffer {
   return Buffer.from(sha256, 'hex');
 }
 
-/** The key of the workspace's blob of this hash; null where it has none. */
+/** The key of the workspace's blob with this hash; null if it has none. */
 export function blobKey(database: SqliteDatabase, workspace: number, sha256: string): number | null {
   const row = database.get<[number]>(`SELECT id FROM blobs WHERE ${OF_HASH}`, [workspace, hashBytes(sha256)]);
   return row === null ? null : row[0];
 }
 
-/** The bytes of this hash; null where the workspace has none. */
+/** The bytes with this hash; null if the workspace has none. */
 export function blobBytes(database: SqliteDatabase, workspace: number, sha256: string): Buffer | null {
   const row = database.get<[Uint8Array]>(`SELECT bytes FROM blobs WHERE ${OF_HASH}`, [
     workspace,
@@ -31,7 +31,7 @@ export function blobBytes(database: SqliteDatabase, workspace: number, sha256: s
   return row === null ? null : Buffer.from(row[0].buffer, row[0].byteOffset, row[0].byteLength);
 }
 
-/** Stores bytes that the workspace does not have yet, counted for the writer, and returns their key; inside a job. */
+/** Stores new bytes of the workspace, counts them for the writer, and returns their key; call it in a job. */
 export function insertBlob(
   database: SqliteDatabase,
   { workspaceId, workspace, userId }: Writer,
@@ -50,7 +50,7 @@ export function insertBlob(
   return blob;
 }
 
-/** Removes bytes, and takes them off their owner's usage; inside a job. */
+/** Removes bytes, and subtracts them from their owner's usage; call it in a job. */
 export function removeBlob(
   database: SqliteDatabase,
   workspaceOf: (key: number) => string,
@@ -65,7 +65,7 @@ export function removeBlob(
   if (owner !== null) count(database, workspaceOf(owner[0]), owner[1], { bytes: -owner[2] });
 }
 
-/** Makes sure of the bytes that a version is about to refer to; inside the job that writes the version. */
+/** Keeps the bytes of a new version; call it in the job that writes the version. */
 export function referToBlob(
   database: SqliteDatabase,
   writer: Writer,

@@ -1,16 +1,16 @@
 import type { Call, Turn } from '../ports/turn.js';
 import type { SqliteDatabase } from './database.js';
 
-/** Room for what belongs to the calls of one turn: integer keys from its own times this. */
+/** Range of the integer keys of one turn's calls: they start at the turn's key times this. */
 const CALLS_MAX = 65_536;
 
-/** Characters of arguments that lie in the row of their call: each save of the call writes them again. */
+/** Arguments up to this length are in the row of their call, which each save rewrites. */
 const SMALL_ARGUMENTS = 2048;
 
 const SELECT_ARGUMENTS = `SELECT coalesce(c.arguments, a.arguments) FROM turn_calls c
   LEFT JOIN turn_arguments a ON a.id = c.id`;
 
-/** Writes the rows of a new turn's calls, with their arguments. */
+/** Inserts the rows of a new turn's calls, with their arguments. */
 export function insertCalls(
   database: SqliteDatabase,
   key: number,
@@ -28,7 +28,7 @@ export function insertCalls(
   });
 }
 
-/** Writes the calls at these positions as they are now. */
+/** Updates the calls at these positions. */
 export function updateCalls(
   database: SqliteDatabase,
   key: number,
@@ -48,31 +48,31 @@ export function readCalls(database: SqliteDatabase, key: number): Call[] {
     .map(([state]) => JSON.parse(state) as Call);
 }
 
-/** Arguments of all calls of a turn as their columns have them, in order. */
+/** Arguments of all calls of a turn as stored, in order. */
 export function readArguments(database: SqliteDatabase, key: number): string[] {
   return database
     .all<[string]>(`${SELECT_ARGUMENTS} WHERE c.id >= ? AND c.id < ? ORDER BY c.id`, span(key))
     .map(([text]) => text);
 }
 
-/** Arguments of the call at a position as the column has them; null where the turn has none. */
+/** Arguments of the call at a position as stored; null if there is none. */
 export function readArgumentsAt(database: SqliteDatabase, key: number, position: number): string | null {
   const row = database.get<[string]>(`${SELECT_ARGUMENTS} WHERE c.id = ?`, [callKey(key, position)]);
   return row === null ? null : row[0];
 }
 
-/** Keys of the turns that have this call: one, but for what came about elsewhere. */
+/** Keys of the turns with this call: usually one; imported data may have more. */
 export function keysOfCall(database: SqliteDatabase, callId: string): number[] {
   const found = database.all<[number]>('SELECT id FROM turn_calls WHERE call_id = ?', [callId]);
   return found.map(([id]) => Math.floor(id / CALLS_MAX));
 }
 
-/** The key of what belongs to the call at a position of the turn. */
+/** The key of the call at a position of the turn. */
 export function callKey(key: number, position: number): number {
   return key * CALLS_MAX + position;
 }
 
-/** The keys of all that belongs to calls of the turn: from the first, and below the second. */
+/** The key range of the turn's calls: inclusive, exclusive. */
 export function span(key: number): [number, number] {
   return [key * CALLS_MAX, (key + 1) * CALLS_MAX];
 }

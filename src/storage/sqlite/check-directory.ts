@@ -8,25 +8,23 @@ import { SqliteTransferSource } from './transfer-source.js';
 import { copyOfBackup, snapshotOf, withData } from './snapshots.js';
 import { setUsage } from './usage-rows.js';
 
-/** The database of a data directory, whether a server runs there or not. BackupError where there is none. */
+/** Checks the database of a data directory, even while a server runs. BackupError if there is none. */
 export function checkDirectory<T>(
   dataDir: string,
   findings: Findings,
   work: (source: SqliteTransferSource) => Promise<T>,
 ): Promise<T> {
-  return snapshotOf(dataDir, (...copy) => looked(copy, findings, work));
+  return snapshotOf(dataDir, (...copy) => checkCopy(copy, findings, work));
 }
 
-/**
- * The same, with a repair for the data itself. DataDirectoryInUseError while a server runs there.
- */
+/** Same as `checkDirectory`, but on the data itself, with a repair. DataDirectoryInUseError while a server runs. */
 export async function repairDirectory<T>(
   dataDir: string,
   findings: Findings,
   work: (source: SqliteTransferSource, repair: RepairUsage) => Promise<T>,
 ): Promise<T> {
   const directory = resolve(dataDir);
-  DataLock.take(withData(directory)).release();
+  DataLock.acquire(withData(directory)).release();
   return checkDirectory(directory, findings, (source) =>
     work(source, async (difference) => {
       const database = SqliteDatabase.open(directory);
@@ -39,16 +37,16 @@ export async function repairDirectory<T>(
   );
 }
 
-/** The same of a backup. */
+/** Same as `checkDirectory` for a backup. */
 export function checkBackup<T>(
   file: string,
   findings: Findings,
   work: (source: SqliteTransferSource) => Promise<T>,
 ): Promise<T> {
-  return copyOfBackup(file, (...copy) => looked(copy, findings, work));
+  return copyOfBackup(file, (...copy) => checkCopy(copy, findings, work));
 }
 
-function looked<T>(
+function checkCopy<T>(
   [database, folder]: [SqliteDatabase, string],
   findings: Findings,
   work: (source: SqliteTransferSource) => Promise<T>,
@@ -59,7 +57,7 @@ function looked<T>(
 
 type Part = [type: string, name: string, sql: string];
 
-/** Holds rows against the tables that they name, and tables and indexes against those of a new database. */
+/** Checks the foreign keys of rows, and compares tables and indexes with those of a new database. */
 function checkStructure(database: SqliteDatabase, scratch: string, findings: Findings): void {
   for (const [table, row, parent] of database.all<[string, number | null, string, number]>(
     'PRAGMA foreign_key_check',
@@ -70,9 +68,9 @@ function checkStructure(database: SqliteDatabase, scratch: string, findings: Fin
   try {
     const parts = (of: SqliteDatabase) =>
       of.all<Part>('SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name');
-    const there = new Map(parts(database).map(([type, name, sql]) => [`${type} ${name}`, sql]));
+    const existing = new Map(parts(database).map(([type, name, sql]) => [`${type} ${name}`, sql]));
     for (const [type, name, sql] of parts(fresh))
-      if (there.get(`${type} ${name}`) !== sql)
+      if (existing.get(`${type} ${name}`) !== sql)
         findings.add('declared', `${type} ${name}: sqlite3 ${DATABASE_FILE} ${JSON.stringify(sql)}`);
   } finally {
     fresh.close();

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import Libsql from 'libsql';
 
-/** Opens a database's file; says which one it is where that fails. */
+/** Opens a database file; errors name the file. */
 export function connect(file: string): Libsql.Database {
   try {
     return new Libsql(file);
@@ -10,7 +10,7 @@ export function connect(file: string): Libsql.Database {
   }
 }
 
-/** SQLite does not say which file it cannot open, or cannot read. */
+/** Adds the file to errors of SQLite, which do not name it. */
 export function withFile(file: string, error: unknown): unknown {
   if (!(error instanceof Error) || error.message.includes(dirname(file))) return error;
   return new Error(`Cannot open the database ${file}: ${error.message}`, { cause: error });

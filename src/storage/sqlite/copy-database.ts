@@ -16,8 +16,8 @@ const COUNTED = {
 };
 
 /**
- * Copies a database that others may be writing to, by SQLite's own VACUUM INTO: it reads one committed state, and nobody
- * waits for it. What was written meanwhile is in the log; it is folded in here, so that the server does not have to.
+ * Copies a database that may be written meanwhile, by SQLite's VACUUM INTO: it reads one committed state and blocks
+ * nobody. Folds the log in afterwards, so that the server need not.
  */
 export function copyDatabase(from: string, to: string): void {
   createPrivateFile(to);
@@ -36,7 +36,7 @@ export function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** Folds the log into the one file, where nobody else has it open and it is sound. */
+/** Folds the log into the one file, if nobody else has it open and it is sound. */
 export function foldLog(file: string): void {
   const database = openExisting(file);
   tryTo(() => database.exec('PRAGMA busy_timeout=0; PRAGMA journal_mode=DELETE'));
@@ -44,7 +44,7 @@ export function foldLog(file: string): void {
 }
 
 /**
- * Reads a database from end to end; BackupError where it is damaged or not ours.
+ * Reads a database completely; BackupError if it is damaged or not ours.
  * @param name what an error names
  */
 export function inspectDatabase(file: string, name = file): BackupContents {
@@ -68,13 +68,13 @@ export function inspectDatabase(file: string, name = file): BackupContents {
   }
 }
 
-/** SQLite would make a file that is missing. */
+/** SQLite would create a missing file. */
 function openExisting(file: string): Libsql.Database {
   if (!existsSync(file)) throw new BackupError(`${file} is not there`);
   return new Libsql(file, { timeout: BUSY_MS });
 }
 
-/** Removes a copy and what SQLite may have put beside it. */
+/** Removes a copy and the files that SQLite may have put beside it. */
 export function removeDatabase(file: string): void {
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
 }
@@ -83,7 +83,7 @@ function journalMode(database: Libsql.Database): string {
   return (database.prepare('PRAGMA journal_mode').raw().get([]) as [string])[0];
 }
 
-/** What is good to do and not needed. */
+/** Runs optional work and ignores its errors. */
 function tryTo(work: () => void): void {
   try {
     work();

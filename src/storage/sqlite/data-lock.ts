@@ -4,19 +4,19 @@ import { connect } from './connect.js';
 import { createPrivateFile } from './private-file.js';
 import { DataDirectoryInUseError, isBusy } from './errors.js';
 
-/** Names of the database's file and of the lock's in the data directory. */
+/** Names of the database file and the lock file in the data directory. */
 export const DATABASE_FILE = 'patchbay.db';
 export const LOCK_FILE = 'patchbay.lock';
 
 /**
- * The right to a data directory, for one process. SQLite holds it as the lock of an empty database beside the real one,
- * since the lock of the real one is shared with a backup that reads. The operating system drops it with the process.
+ * Exclusive use of a data directory by one process. SQLite holds it as the lock of an empty database beside the real
+ * one, whose own lock is shared with backups. The operating system releases it with the process.
  */
 export class DataLock {
   private constructor(private readonly connection: Libsql.Database) {}
 
-  /** Throws DataDirectoryInUseError where another has it. */
-  static take(directory: string): DataLock {
+  /** Throws DataDirectoryInUseError if another process has it. */
+  static acquire(directory: string): DataLock {
     const file = join(directory, LOCK_FILE);
     createPrivateFile(file);
     const connection = connect(file);

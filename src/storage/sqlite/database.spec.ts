@@ -29,13 +29,13 @@ function ids(): number[] {
 }
 
 describe('the data directory', () => {
-  it('is for its owner alone, and so are the files in it', () => {
+  it('has access for its owner only, and so do the files in it', () => {
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(directory))
       expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('is refused to a second server, which names it and disturbs nothing', async () => {
+  it('refuses a second server with an error that names it, and without disturbing the first', async () => {
     for (const _attempt of [1, 2]) {
       expect(() => SqliteDatabase.open(directory)).toThrow(DataDirectoryInUseError);
       expect(() => SqliteDatabase.open(directory)).toThrow(directory);
@@ -44,7 +44,7 @@ describe('the data directory', () => {
     expect(ids()).toEqual([1]);
   });
 
-  it('holds one file beside its lock, and is free again after close', async () => {
+  it('holds one file beside its lock, and is unlocked by close', async () => {
     await database.write(() => insert(1));
     database.close();
     expect(readdirSync(directory)).toEqual(['patchbay.db', 'patchbay.lock']);
@@ -52,7 +52,7 @@ describe('the data directory', () => {
     expect(ids()).toEqual([1]);
   });
 
-  it('has its log flushed to disk at every commit', () => {
+  it('flushes its log to disk at every commit', () => {
     expect(database.get('PRAGMA journal_mode')).toEqual(['wal']);
     expect(database.get('PRAGMA synchronous')).toEqual([2]);
     expect(existsSync(join(directory, 'patchbay.db-wal'))).toBe(true);
@@ -69,14 +69,14 @@ describe('group commit', () => {
     expect(database.commits).toBe(before + 2);
   });
 
-  it('shows nothing of a write to a read before it is committed', async () => {
+  it('hides a write from reads until it is committed', async () => {
     const write = database.write(() => insert(1));
     expect(ids()).toEqual([]);
     await write;
     expect(ids()).toEqual([1]);
   });
 
-  it('undoes a job that throws, and that job alone', async () => {
+  it('undoes only the job that throws', async () => {
     const before = database.commits;
     const settled = await Promise.allSettled([
       database.write(() => insert(1)),
@@ -96,7 +96,7 @@ describe('group commit', () => {
     expect(database.commits).toBe(before + 1);
   });
 
-  it('rejects every write of a transaction whose commit fails, keeps none, and goes on', async () => {
+  it('rejects every write of a transaction whose commit fails, keeps none, and continues', async () => {
     await database.write(() =>
       database.run(
         'CREATE TABLE replies (note INTEGER REFERENCES notes DEFERRABLE INITIALLY DEFERRED) STRICT',
@@ -113,7 +113,7 @@ describe('group commit', () => {
     expect(ids()).toEqual([3]);
   });
 
-  it('commits what is queued when the database is closed, and refuses what comes later', async () => {
+  it('commits queued writes when the database is closed, and refuses later ones', async () => {
     const queued = database.write(() => insert(1));
     database.close();
     await queued;
@@ -123,7 +123,7 @@ describe('group commit', () => {
     expect(ids()).toEqual([1]);
   });
 
-  it('begins jobs for so long, and lets others in before those behind them, in their order', async () => {
+  it('starts jobs for a limited time, and lets other work run before the next ones, in order', async () => {
     const before = database.commits;
     const done: string[] = [];
     const writes = Array.from({ length: 10 }, (_, n) =>
@@ -142,7 +142,7 @@ describe('group commit', () => {
     expect(database.commits - before).toBeGreaterThan(2);
   });
 
-  it('takes a write that a job of the same group asks for as one of the next group', async () => {
+  it('puts a write that a job requests into the next group', async () => {
     let next: Promise<void> | undefined;
     await database.write(() => {
       insert(1);
@@ -152,7 +152,7 @@ describe('group commit', () => {
     expect(ids()).toEqual([1, 2]);
   });
 
-  it('says so where the disk is full, keeps what was committed, and goes on once there is room [SHARE-4]', async () => {
+  it('reports a full disk, keeps what was committed, and continues once there is space [SHARE-4]', async () => {
     await database.write(() => insert(1));
     const [pages] = database.get<[number]>('PRAGMA page_count')!;
     database.get(`PRAGMA max_page_count = ${pages}`);
@@ -172,7 +172,7 @@ describe('group commit', () => {
     expect(ids()).toEqual([1, 2]);
   });
 
-  it('does not run a statement that writes outside of a job', () => {
+  it('does not run a writing statement outside of a job', () => {
     expect(() => insert(1)).toThrow('write()');
     expect(ids()).toEqual([]);
   });
@@ -180,14 +180,14 @@ describe('group commit', () => {
 
 describe('values', () => {
   it.each<SqlValue>([null, 0, -1, Number.MAX_SAFE_INTEGER, '', 'ä€😀', '\ufeff\r\n\u2028'])(
-    'come back as they were: %j',
+    'are returned unchanged: %j',
     async (value) => {
       await database.write(() => insert(1, value));
       expect(database.get('SELECT text FROM notes WHERE id = 1')).toEqual([value]);
     },
   );
 
-  it('of bytes come back as bytes', async () => {
+  it('of bytes are returned as bytes', async () => {
     const bytes = Buffer.from([0, 255, 128, 0]);
     await database.write(() => insert(1, bytes));
     const [read] = database.get<[Uint8Array]>('SELECT text FROM notes WHERE id = 1')!;
@@ -203,7 +203,7 @@ describe('values', () => {
     },
   );
 
-  it.each([true, {}, 1n])('that are none are refused instead of ending the process: %p', async (value) => {
+  it.each([true, {}, 1n])('of other types are refused instead of ending the process: %p', async (value) => {
     await expect(database.write(() => insert(1, value as never))).rejects.toThrow('cannot be stored');
   });
 });

@@ -15,15 +15,15 @@ import { DROP_STAGED } from './text-parts.js';
 import { checkParameters, type SqlValue } from './values.js';
 
 const BUSY_MS = 1000;
-/** What an import has written so far lies in this folder of the data directory. */
+/** Folder of the data directory with what an import has written so far. */
 export const IMPORTING = 'importing';
 
 /**
- * The embedded database: one file, one connection that writes; a backup may read beside it. Reads are synchronous and see
- * what is committed; writes go through `write`, which commits them in groups.
+ * The embedded database: one file with one writing connection; a backup may read beside it. Reads are synchronous and
+ * see committed data; `write` commits in groups.
  */
 export class SqliteDatabase {
-  /** Keys of workspaces whose trail has grown, once that is committed. */
+  /** Keys of workspaces whose trail has grown, emitted after the commit. */
   readonly grown$ = new Subject<number>();
   private readonly growing = new Set<number>();
   private readonly statements = new Map<string, Libsql.Statement>();
@@ -36,7 +36,7 @@ export class SqliteDatabase {
   private constructor(
     private readonly connection: Libsql.Database,
     private readonly lock: DataLock,
-    /** The data directory, as an absolute path. */
+    /** Absolute path of the data directory. */
     readonly directory: string,
   ) {
     this.group = new GroupCommit({
@@ -45,17 +45,17 @@ export class SqliteDatabase {
       },
       execute: (sql) => void this.prepared(sql).run([]),
     });
-    this.share(false);
-    this.readers = new ReaderWatch(directory, (isWanted) => this.share(isWanted));
+    this.setShared(false);
+    this.readers = new ReaderWatch(directory, (isWanted) => this.setShared(isWanted));
   }
 
-  /** Opens or creates the database of a data directory, and holds it until `close` or the process's end. */
+  /** Opens or creates the database of a data directory, and locks it until `close` or the end of the process. */
   static open(directory: string): SqliteDatabase {
     const path = resolve(directory);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const file = join(path, DATABASE_FILE);
     if (!existsSync(file) && existsSync(join(path, IMPORTING))) throw new ImportIncompleteError(path);
-    const lock = DataLock.take(path);
+    const lock = DataLock.acquire(path);
     createPrivateFile(file);
     const connection = connect(file);
     try {
@@ -66,7 +66,7 @@ export class SqliteDatabase {
     } catch (error) {
       connection.close();
       lock.release();
-      // Whoever keeps it locked, such as a shell, without the lock of the directory.
+      // Another program, such as a shell, has locked it without the lock of the directory.
       throw isBusy(error) ? new DataDirectoryInUseError(path) : withFile(file, error);
     }
     return new SqliteDatabase(connection, lock, path);
@@ -77,13 +77,13 @@ export class SqliteDatabase {
     return this.group.commits;
   }
 
-  /** The first row, as an array of its columns; null where there is none. */
+  /** The first row as an array of its columns; null if there is none. */
   get<Row extends SqlValue[]>(sql: string, parameters: readonly SqlValue[] = []): Row | null {
     checkParameters(parameters);
     return this.read(() => (this.open(sql).get(parameters) as Row | undefined) ?? null);
   }
 
-  /** Every row, as arrays of their columns. */
+  /** Every row as an array of its columns. */
   all<Row extends SqlValue[]>(sql: string, parameters: readonly SqlValue[] = []): Row[] {
     checkParameters(parameters);
     return this.read(() => this.open(sql).all(parameters) as Row[]);
@@ -97,16 +97,16 @@ export class SqliteDatabase {
   }
 
   /**
-   * Queues a synchronous job of reads and runs. The jobs of one event-loop turn share one transaction, a job that
-   * throws undoes only its own runs. Resolves with the job's value after the commit; rejects if nothing was kept, with
-   * UNAVAILABLE where the disk is full or fails.
+   * Queues a synchronous job of reads and runs. Jobs of one event-loop turn share a transaction; a job that throws
+   * undoes only its own runs. Resolves with the job's value after the commit. Rejects if nothing was kept, with
+   * UNAVAILABLE if the disk is full or fails.
    */
   write<T>(job: () => T): Promise<T> {
     if (this.closed) return Promise.reject(closedError());
     return this.group.add(job).then(
       (value) => {
-        this.disk.worked();
-        this.tellGrowth();
+        this.disk.recordSuccess();
+        this.emitGrowth();
         return value;
       },
       (error: unknown) => {
@@ -115,19 +115,19 @@ export class SqliteDatabase {
     );
   }
 
-  /** Says in a job that it adds to the trail of a workspace. */
+  /** Call in a job that appends to the trail of a workspace. */
   noteGrowth(workspace: number): void {
     this.growing.add(workspace);
   }
 
-  private tellGrowth(): void {
+  private emitGrowth(): void {
     if (this.growing.size === 0) return;
     const grown = [...this.growing];
     this.growing.clear();
     for (const workspace of grown) this.grown$.next(workspace);
   }
 
-  /** Commits what is queued, folds the log into the one file, and gives the data directory free. */
+  /** Commits queued jobs, folds the log into the file, and unlocks the data directory. */
   close(): void {
     if (this.closed) return;
     this.group.flush();
@@ -135,10 +135,10 @@ export class SqliteDatabase {
     this.readers.stop();
     this.statements.clear();
     try {
-      this.share(true);
+      this.setShared(true);
       this.connection.exec('PRAGMA journal_mode=DELETE');
     } catch (error) {
-      // A backup reads on; the log stays beside the file, and whoever opens them next folds it in.
+      // A backup is still reading; the log remains, and the next opener folds it in.
       if (!isBusy(error)) throw error;
     } finally {
       this.connection.close();
@@ -147,10 +147,10 @@ export class SqliteDatabase {
   }
 
   /**
-   * Lets others read, or keeps the locks, which spares each statement two calls of the system. They are taken with the next
-   * write, so that is tried here: while somebody reads on, it is put off until the next look.
+   * Shares the file, or keeps it locked, which saves two system calls per statement. The lock is taken by a write,
+   * attempted here: while a reader is active, it is retried at the next look.
    */
-  private share(isShared: boolean): void {
+  private setShared(isShared: boolean): void {
     if (isShared === this.isShared) return;
     const { connection } = this;
     try {
@@ -190,7 +190,7 @@ export class SqliteDatabase {
 }
 
 function setUp(connection: Libsql.Database): void {
-  // The log is entered with shared locks, so that they can be given and taken at any time. Others only read.
+  // The switch to WAL happens with shared locks, so that locks can be given and taken at any time. Others only read.
   connection.exec('PRAGMA journal_mode=WAL');
   connection.exec('PRAGMA synchronous=FULL');
   connection.exec('PRAGMA cache_size=-32000');

@@ -2,39 +2,39 @@ import { Logger } from '@nestjs/common';
 import { DomainError } from '../../common/domain-error.js';
 import { sqliteCode } from './errors.js';
 
-/** What SQLite says where the disk is at fault and not the statement: the same may well succeed later. */
+/** SQLite errors of the disk, not of the statement: a retry may succeed later. */
 const FAULT = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|BUSY|PROTOCOL)/;
 const RETRY_AFTER_SECONDS = 5;
-/** A disk that fails does so many times a second: the log has it so seldom. */
-const TELL_EVERY_MS = 10_000;
+/** Minimum interval of log entries, ms: a failing disk fails many times a second. */
+const LOG_INTERVAL_MS = 10_000;
 
 const FULL = 'The disk of the server is full: nothing was stored. Try again once its operator has made room.';
 const FAILING =
   'The disk of the server fails: nothing was stored. Try again once its operator has repaired it.';
 
-/** Whether the disk does its work. Tells callers that it does not, and the log why, and when it does again. */
+/** Tracks whether the disk works. Callers get UNAVAILABLE; the log gets the cause, and the recovery. */
 export class DiskState {
   private readonly logger = new Logger('Storage');
   private failedAt = -Infinity;
-  private toldAt = -Infinity;
+  private loggedAt = -Infinity;
 
-  /** The error as a caller may see it: UNAVAILABLE where it is the disk's, otherwise as it is. */
+  /** The error to show to a caller: UNAVAILABLE for a disk error, else unchanged. */
   explain(error: unknown): unknown {
     const code = sqliteCode(error);
     if (!FAULT.test(code)) return error;
     this.failedAt = performance.now();
-    if (this.failedAt - this.toldAt >= TELL_EVERY_MS) {
-      this.toldAt = this.failedAt;
+    if (this.failedAt - this.loggedAt >= LOG_INTERVAL_MS) {
+      this.loggedAt = this.failedAt;
       this.logger.error({ code, reason: (error as Error).message }, 'The disk cannot be written');
     }
     const message = code.startsWith('SQLITE_FULL') ? FULL : FAILING;
     return new DomainError('UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
-  /** Notes a write that was committed. */
-  worked(): void {
-    if (this.toldAt === -Infinity || performance.now() - this.failedAt < TELL_EVERY_MS) return;
-    this.toldAt = -Infinity;
+  /** Records a committed write. */
+  recordSuccess(): void {
+    if (this.loggedAt === -Infinity || performance.now() - this.failedAt < LOG_INTERVAL_MS) return;
+    this.loggedAt = -Infinity;
     this.logger.log('The disk can be written again');
   }
 }

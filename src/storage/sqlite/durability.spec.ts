@@ -22,7 +22,7 @@ describe('a server that is killed', () => {
     await rm(directory, { recursive: true });
   });
 
-  /** Starts a process that writes into the directory; the lines that it prints follow. */
+  /** Starts a process that writes into the directory; returns the lines that it prints. */
   function startWriter(): AsyncIterable<string> {
     const script = 'test/support/storage-writer.ts';
     child = spawn(process.execPath, ['--import', LOADER, script, directory], {
@@ -31,25 +31,22 @@ describe('a server that is killed', () => {
     return createInterface({ input: child.stdout! });
   }
 
-  it.each([1, 10, 200])(
-    'keeps what it has acknowledged, here %i writes, and gives the directory free',
-    async (count) => {
-      const acknowledged: string[] = [];
-      for await (const line of startWriter()) {
-        if (line !== 'open') acknowledged.push(line);
-        if (acknowledged.length === count) child!.kill('SIGKILL');
-      }
-      expect(acknowledged.length).toBeGreaterThanOrEqual(count);
-      const database = SqliteDatabase.open(directory);
-      const kept = new Set(database.all<[string]>('SELECT id FROM users').map(([id]) => id));
-      const integrity = database.get<[string]>('PRAGMA integrity_check');
-      database.close();
-      expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
-      expect(integrity).toEqual(['ok']);
-    },
-  );
+  it.each([1, 10, 200])('keeps its %i acknowledged writes, and unlocks the directory', async (count) => {
+    const acknowledged: string[] = [];
+    for await (const line of startWriter()) {
+      if (line !== 'open') acknowledged.push(line);
+      if (acknowledged.length === count) child!.kill('SIGKILL');
+    }
+    expect(acknowledged.length).toBeGreaterThanOrEqual(count);
+    const database = SqliteDatabase.open(directory);
+    const kept = new Set(database.all<[string]>('SELECT id FROM users').map(([id]) => id));
+    const integrity = database.get<[string]>('PRAGMA integrity_check');
+    database.close();
+    expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+    expect(integrity).toEqual(['ok']);
+  });
 
-  it('had the directory to itself while it lived', async () => {
+  it('had exclusive use of the directory while it lived', async () => {
     for await (const line of startWriter()) {
       if (line === 'open') break;
     }

@@ -1,4 +1,4 @@
-/** Two servers on one data directory would each believe that they alone write. The second does not start. */
+/** Two servers on one data directory would each assume to be the only writer, so the second does not start. */
 export class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError';
 
@@ -10,7 +10,7 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
-/** A part of an export is no data to work with. */
+/** An incomplete import must not be served. */
 export class ImportIncompleteError extends Error {
   override readonly name = 'ImportIncompleteError';
 
@@ -22,13 +22,13 @@ export class ImportIncompleteError extends Error {
   }
 }
 
-/** The code that SQLite gave an error, such as SQLITE_IOERR_WRITE; empty where it is not one of SQLite's. */
+/** The code of a SQLite error, such as SQLITE_IOERR_WRITE; empty for other errors. */
 export function sqliteCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('SQLITE_') ? code : '';
 }
 
-/** Whether another connection holds what was asked for. */
+/** Whether another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
   return sqliteCode(error).startsWith('SQLITE_BUSY');
 }

@@ -43,7 +43,7 @@ export function page(
   limit: number,
 ): FileRecord[] {
   const end = prefixEnd(docPrefix);
-  // One lower bound only: of two, SQLite may begin at the one that is further away.
+  // A single lower bound: of two, SQLite may start at the lower one.
   const from = after?.docPath.startsWith(docPrefix) ? after.docPath : docPrefix;
   const where = [
     `f.workspace = ? AND f.folder = 0 AND f.deleted_at IS ${deleted ? 'NOT NULL' : 'NULL'} AND f.doc_path >= ?`,
@@ -64,7 +64,7 @@ export function page(
   return found.map((row) => toFile(workspaceId, row));
 }
 
-/** What was made and what is implied, both read in the order of their indexes and merged. */
+/** Merges created entries and implied folders, both read in the order of their indexes. */
 function listed(
   database: SqliteDatabase,
   where: string,

@@ -1,9 +1,9 @@
 import type { Entry, FileRecord, FolderRecord } from '../ports/files.store.js';
 import type { SqliteDatabase } from './database.js';
-import { settleAbove } from './implied-folders.js';
+import { updateAbove } from './implied-folders.js';
 import { toVersion, VERSION_COLUMNS, type VersionRow } from './version-rows.js';
 
-/** Selects what `toEntry` reads; by one index where SQLite might take another that goes through more. */
+/** Selects what `toEntry` reads; names the index if SQLite might choose one that reads more. */
 export const selectFiles = (
   index?: string,
 ): string => `SELECT f.file_id, f.folder, f.path, f.doc_path, f.revision, f.last_number, f.created_at,
@@ -26,12 +26,12 @@ export function toEntry(workspaceId: string, row: FileRow): Entry {
   return { kind: 'file', ...common, revision, lastNumber, head: toVersion(head), updatedAt, deletedAt };
 }
 
-/** The same for a row that is known to be a file's. */
+/** Same as `toEntry` for a row that is known to be a file's. */
 export function toFile(workspaceId: string, row: FileRow): FileRecord {
   return toEntry(workspaceId, row) as FileRecord;
 }
 
-/** Writes the row of a new file or folder and returns its key; null where its docPath is taken, or its id known. */
+/** Inserts a new file or folder and returns its key; null if its docPath is taken, or its id known. */
 export function insertEntry(
   database: SqliteDatabase,
   workspace: number,
@@ -52,21 +52,18 @@ export function insertEntry(
   return changes === 1 ? Number(lastInsertRowid) : null;
 }
 
-/** Whether there is, or was, a file or folder of this id. */
+/** Whether a file or folder with this id exists or existed. */
 export function isIdTaken(database: SqliteDatabase, workspace: number, id: string): boolean {
   return database.get('SELECT 1 FROM files WHERE file_id = ? AND workspace = ?', [id, workspace]) !== null;
 }
 
-/** The row of a file that was written: its key, and by how many live files there are more now. */
+/** A written file row: its key, and the change of the number of live files. */
 export interface UpdatedFile {
   key: number;
   files: number;
 }
 
-/**
- * Writes the file's row where its revision is the expected one and no other is live at its docPath; null where that does
- * not hold.
- */
+/** Updates the file's row if its revision is the expected one and no other is live at its docPath; else null. */
 export function updateFile(
   database: SqliteDatabase,
   workspace: number,
@@ -92,12 +89,12 @@ export function updateFile(
     [...state, file.path, file.docPath, file.deletedAt, key],
   );
   if (changes === 0) return null;
-  settleAbove(database, workspace, docPath);
-  if (docPath !== file.docPath) settleAbove(database, workspace, file.docPath);
+  updateAbove(database, workspace, docPath);
+  if (docPath !== file.docPath) updateAbove(database, workspace, file.docPath);
   return { key, files: Number(file.deletedAt === null) - Number(deletedAt === null) };
 }
 
-/** Removes a folder; false where it is not live. */
+/** Removes a folder; false if it is not live. */
 export function removeFolder(
   database: SqliteDatabase,
   workspace: number,
@@ -111,7 +108,7 @@ export function removeFolder(
   return changes === 1;
 }
 
-/** Whether the folder was removed at just this time. */
+/** Whether the folder was removed at exactly this time. */
 export function wasRemovedAt(
   database: SqliteDatabase,
   workspace: number,

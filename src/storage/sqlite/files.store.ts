@@ -19,16 +19,16 @@ import { count } from './usage-rows.js';
 import { SqliteDatabase } from './database.js';
 import * as listings from './file-listings.js';
 import * as rows from './file-rows.js';
-import { impliedFolder, settleAbove, settleFrom } from './implied-folders.js';
+import { impliedFolder, updateAbove, updateFrom } from './implied-folders.js';
 import { requireMember } from './members.js';
 import type { SqlValue } from './values.js';
 import { hasVersion, insertVersion, versionsOf } from './version-rows.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-/** What became of a write; one that comes again was made before. */
+/** The outcome of a write; a retry that succeeded before is `made before`. */
 type Outcome = 'made' | 'made before' | 'refused';
 
-/** Where a guard does not hold, the write may be one that comes again: only then is it looked for. */
+/** Called if a condition failed: the write may be a retry, so only then is its event searched. */
 function refusedUnless(madeBefore: boolean): Outcome {
   return madeBefore ? 'made before' : 'refused';
 }
@@ -49,7 +49,7 @@ export class SqliteFileStore extends FileStore {
       this.insertVersion(file.workspaceId, workspace, key, file.head, bytes);
       if (file.deletedAt === null) {
         this.count(file, { files: 1 });
-        settleAbove(this.database, workspace, file.docPath);
+        updateAbove(this.database, workspace, file.docPath);
       }
       return 'made';
     });
@@ -92,7 +92,7 @@ export class SqliteFileStore extends FileStore {
       const key = rows.insertEntry(this.database, workspace, folder);
       if (key === null) return refusedUnless(rows.isIdTaken(this.database, workspace, folder.id));
       this.count(folder, { files: 1, versions: 1 });
-      settleFrom(this.database, workspace, folder.docPath);
+      updateFrom(this.database, workspace, folder.docPath);
       return 'made';
     });
   }
@@ -105,7 +105,7 @@ export class SqliteFileStore extends FileStore {
         return refusedUnless(rows.wasRemovedAt(this.database, workspace, folder, deletedAt));
       }
       this.count(folder, { files: -1 });
-      settleFrom(this.database, workspace, folder.docPath);
+      updateFrom(this.database, workspace, folder.docPath);
       return 'made';
     });
   }
@@ -114,7 +114,7 @@ export class SqliteFileStore extends FileStore {
     const where = 'f.workspace = ? AND f.doc_path = ? AND f.deleted_at IS NULL';
     return (
       this.entry(workspaceId, where, [docPath]) ??
-      this.within(workspaceId, null, (workspace) =>
+      this.inWorkspace(workspaceId, null, (workspace) =>
         impliedFolder(this.database, workspaceId, workspace, docPath),
       )
     );
@@ -136,7 +136,7 @@ export class SqliteFileStore extends FileStore {
     afterPath: string | null,
     limit: number,
   ): Promise<ListedEntry[]> {
-    return this.within(workspaceId, [], (workspace) =>
+    return this.inWorkspace(workspaceId, [], (workspace) =>
       listings.childrenOf(this.database, workspace, folderDocPath, afterPath, limit),
     );
   }
@@ -147,7 +147,7 @@ export class SqliteFileStore extends FileStore {
     afterDocPath: string | null,
     limit: number,
   ): Promise<ListedEntry[]> {
-    return this.within(workspaceId, [], (workspace) =>
+    return this.inWorkspace(workspaceId, [], (workspace) =>
       listings.below(this.database, workspace, folderDocPath, afterDocPath, limit),
     );
   }
@@ -158,7 +158,7 @@ export class SqliteFileStore extends FileStore {
     after: FileCursor | null,
     limit: number,
   ): Promise<FileRecord[]> {
-    return this.within(workspaceId, [], (workspace) =>
+    return this.inWorkspace(workspaceId, [], (workspace) =>
       listings.page(this.database, [workspace, workspaceId], filter, after, limit),
     );
   }
@@ -237,7 +237,7 @@ export class SqliteFileStore extends FileStore {
     if (files !== 0 || versions !== 0) count(this.database, workspaceId, holder, { files, versions });
   }
 
-  /** Runs a write and, where it was made by this, appends its events. */
+  /** Runs a write and, if it changed something, appends its events. */
   private async change(
     workspaceId: string,
     events: readonly AuditDraft[],
@@ -264,7 +264,7 @@ export class SqliteFileStore extends FileStore {
     values: readonly SqlValue[],
     index?: string,
   ): Entry | null {
-    return this.within(workspaceId, null, (workspace) => {
+    return this.inWorkspace(workspaceId, null, (workspace) => {
       const sql = `${rows.selectFiles(index)} WHERE ${where}`;
       const row = this.database.get<rows.FileRow>(sql, [workspace, ...values]);
       return row === null ? null : rows.toEntry(workspaceId, row);
@@ -277,13 +277,13 @@ export class SqliteFileStore extends FileStore {
     where: string,
     values: readonly SqlValue[],
   ): FileVersion[] {
-    return this.within(workspaceId, [], (workspace) =>
+    return this.inWorkspace(workspaceId, [], (workspace) =>
       versionsOf(this.database, workspace, fileId, where, values),
     );
   }
 
-  /** What a read finds in the workspace; `none` where there is no such workspace. */
-  private within<T>(workspaceId: string, none: T, read: (workspace: number) => T): T {
+  /** Reads from the workspace; returns `none` if it does not exist. */
+  private inWorkspace<T>(workspaceId: string, none: T, read: (workspace: number) => T): T {
     const workspace = this.workspaces.find(workspaceId);
     return workspace === null ? none : read(workspace);
   }

@@ -3,10 +3,10 @@ import { GroupCommit } from './group-commit.js';
 
 const FULL = new Error('The disk is full.');
 
-describe('a group of writes', () => {
+describe('GroupCommit', () => {
   let connection: Libsql.Database;
   let group: GroupCommit;
-  /** Statements that fail at their next time. */
+  /** Statements that fail the next time they run. */
   let failing: Set<string>;
   beforeEach(() => {
     connection = new Libsql(':memory:');
@@ -27,7 +27,7 @@ describe('a group of writes', () => {
   const note = (id: number) => () => void connection.exec(`INSERT INTO notes VALUES (${id})`);
   const ids = (): unknown[] => connection.prepare('SELECT id FROM notes ORDER BY id').pluck().all();
 
-  it('says why it failed, also where the way back fails', async () => {
+  it('reports the original error even if the rollback fails', async () => {
     failing.add('ROLLBACK');
     const failed = group.add(() => {
       note(1)();
@@ -38,11 +38,11 @@ describe('a group of writes', () => {
     expect(ids()).toEqual([2]);
   });
 
-  it('says why it failed where the disk has ended the transaction, and there is no savepoint to go back to', async () => {
+  it('reports the original error if the disk has ended the transaction, with no savepoint left', async () => {
     const both = [
       group.add(note(1)),
       group.add(() => {
-        // As SQLite does it where it finds the disk full.
+        // As SQLite does when the disk is full.
         connection.exec('ROLLBACK');
         throw FULL;
       }),
@@ -53,7 +53,7 @@ describe('a group of writes', () => {
     expect(ids()).toEqual([2]);
   });
 
-  it('is done in the order in which its writes were asked for, however long one takes', async () => {
+  it('runs writes in the order of their requests, however long one takes', async () => {
     const done: string[] = [];
     let late: Promise<unknown> = Promise.resolve();
     const first = group.add(() => {

@@ -12,13 +12,10 @@ interface Job {
 
 type Outcome = { value: unknown } | { error: unknown };
 
-/** Jobs are begun for so long in one transaction, in ms; those behind them are in the next, and others come in between. */
+/** Jobs are started for this long in one transaction, ms; other work runs before the next ones. */
 const SLICE_MS = 20;
 
-/**
- * Lets the writes of one event-loop turn share a transaction, and so its fsync. Each fails alone; none is
- * answered before the commit.
- */
+/** Lets the writes of one event-loop turn share a transaction and its fsync. Each fails alone. */
 export class GroupCommit {
   private queue: Job[] = [];
   private scheduled = false;
@@ -32,12 +29,12 @@ export class GroupCommit {
     return this.committed;
   }
 
-  /** Whether a job is running now, that is, whether a write would be part of a transaction. */
+  /** Whether a job is running, so that a write would be part of its transaction. */
   get active(): boolean {
     return this.running;
   }
 
-  /** Queues a synchronous job; resolves with what it returned once that is committed. */
+  /** Queues a synchronous job; resolves with its result after the commit. */
   add<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.queue.push({ work, resolve: resolve as Job['resolve'], reject });
@@ -45,7 +42,7 @@ export class GroupCommit {
     });
   }
 
-  /** Commits all that is queued, now. */
+  /** Commits everything queued, now. */
   flush(): void {
     while (this.queue.length > 0) this.commit(Infinity);
   }
@@ -60,7 +57,7 @@ export class GroupCommit {
     });
   }
 
-  /** Commits what is queued, as much of it as `withinMs` begins. */
+  /** Commits the queued jobs that start within `withinMs`. */
   private commit(withinMs: number): void {
     const waiting = this.queue;
     if (waiting.length === 0) return;
@@ -73,7 +70,7 @@ export class GroupCommit {
     } catch (error) {
       failure = error;
     }
-    // What the jobs asked for themselves comes after those that were there before.
+    // Jobs queued by the jobs themselves come after those queued before.
     this.queue = [...waiting.slice(done.length), ...this.queue];
     done.forEach((job, i) => {
       const outcome = outcomes === null ? { error: failure } : outcomes[i]!;
@@ -82,7 +79,7 @@ export class GroupCommit {
     });
   }
 
-  /** Runs jobs in one transaction; those that were begun are in `done`, at least the first of them. */
+  /** Runs jobs in one transaction; `done` receives the started ones, at least the first. */
   private transact(jobs: readonly Job[], done: Job[], withinMs: number): Outcome[] {
     this.running = true;
     const until = performance.now() + withinMs;
@@ -91,7 +88,7 @@ export class GroupCommit {
       done.push(jobs[0]!);
       this.rollBack();
       this.connection.execute('BEGIN IMMEDIATE');
-      // Alone it needs no savepoint: what undoes it is the end of the transaction.
+      // A single job needs no savepoint: the rollback of the transaction undoes it.
       outcomes.push(jobs.length === 1 ? { value: jobs[0]!.work() } : this.attempt(jobs[0]!));
       for (let next = 1; next < jobs.length && performance.now() < until; next += 1) {
         done.push(jobs[next]!);
@@ -108,12 +105,12 @@ export class GroupCommit {
     }
   }
 
-  /** A disk that fails may fail here too; what the jobs are told is why it began to. */
+  /** A failing disk may fail here too; the jobs get the original error. */
   private rollBack(): void {
     try {
       if (this.connection.inTransaction) this.connection.execute('ROLLBACK');
     } catch {
-      // Before the next transaction it is tried again.
+      // It is retried before the next transaction.
     }
   }
 
@@ -124,7 +121,7 @@ export class GroupCommit {
       this.connection.execute('RELEASE job');
       return { value };
     } catch (error) {
-      // A full disk or an I/O error ends the whole transaction: then there is no savepoint to go back to.
+      // A full disk or an I/O error ends the whole transaction: there is no savepoint to return to.
       if (!this.connection.inTransaction) throw error;
       this.connection.execute('ROLLBACK TO job');
       this.connection.execute('RELEASE job');

@@ -1,19 +1,19 @@
 import type { Folder } from '../ports/files.store.js';
 import type { SqliteDatabase } from './database.js';
 
-/*
- * A row of `implied_folders` stands for a folder that has no live record and something live below it. The rows are
- * brought up to date in the job of each write, so that a listing costs the same with them as without.
+/**
+ * A row of `implied_folders` is a folder without a live record and with something live below it. The job of each
+ * write updates them, so that listings need no extra work.
  */
 
 const OF_DOC_PATH = 'workspace = ? AND doc_path = ?';
 
-/** Selects, as `SELECT_LISTED` does, the implied folders that no file covers. */
+/** Selects, like `SELECT_LISTED`, the implied folders that no file covers. */
 export const SELECT_IMPLIED = `SELECT 1, i.path, i.doc_path, i.created_at FROM implied_folders i
   WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.workspace = i.workspace AND f.doc_path = i.doc_path
     AND f.deleted_at IS NULL)`;
 
-/** The implied folder at a docPath; null where there is none. */
+/** The implied folder at a docPath; null if there is none. */
 export function impliedFolder(
   database: SqliteDatabase,
   workspaceId: string,
@@ -29,22 +29,22 @@ export function impliedFolder(
   return { kind: 'folder', id: null, workspaceId, path, docPath, createdAt };
 }
 
-/** Brings the folders above a docPath up to date after something came there, went, or changed; inside its job. */
-export function settleAbove(database: SqliteDatabase, workspace: number, docPath: string): void {
+/** Updates the folders above a docPath after something there changed; call it in the same job. */
+export function updateAbove(database: SqliteDatabase, workspace: number, docPath: string): void {
   for (let above = folderOf(docPath); above !== ''; above = folderOf(above)) {
-    // A folder that was made is reason enough for those above it, whatever is in it.
+    // A created folder keeps those above it in existence, whatever it contains.
     if (isMade(database, workspace, above)) return;
-    settle(database, workspace, above);
+    update(database, workspace, above);
   }
 }
 
-/** The same for a docPath at which a folder was made or removed, and those above it. */
-export function settleFrom(database: SqliteDatabase, workspace: number, docPath: string): void {
-  settle(database, workspace, docPath);
-  settleAbove(database, workspace, docPath);
+/** Same as `updateAbove`, including the docPath itself, at which a folder was created or removed. */
+export function updateFrom(database: SqliteDatabase, workspace: number, docPath: string): void {
+  update(database, workspace, docPath);
+  updateAbove(database, workspace, docPath);
 }
 
-function settle(database: SqliteDatabase, workspace: number, docPath: string): void {
+function update(database: SqliteDatabase, workspace: number, docPath: string): void {
   const child = isMade(database, workspace, docPath) ? null : firstChild(database, workspace, docPath);
   if (child === null) {
     database.run(`DELETE FROM implied_folders WHERE ${OF_DOC_PATH}`, [workspace, docPath]);
@@ -63,7 +63,7 @@ function isMade(database: SqliteDatabase, workspace: number, docPath: string): b
   return database.get<[number]>(live, [workspace, docPath])?.[0] === 1;
 }
 
-/** Path and birth of something in a folder; null where it is empty. */
+/** Path and creation time of something in a folder; null if it is empty. */
 function firstChild(
   database: SqliteDatabase,
   workspace: number,

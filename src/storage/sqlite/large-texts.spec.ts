@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { SqliteDatabase } from './database.js';
 import { TurnStaging } from './turn-staging.js';
-import { discard, readJson, smallColumn, stage, take } from './large-texts.js';
+import { discard, readJson, smallColumn, stage, markReferenced } from './large-texts.js';
 
 const LARGE = ['x'.repeat(1_000_000)];
 
@@ -22,7 +22,7 @@ describe('large texts', () => {
 
   const parts = () => database.get<[number]>('SELECT count(*) FROM text_parts')![0];
 
-  it('are in parts, each a transaction of its own, and small ones are not', async () => {
+  it('are stored in parts, each in its own transaction; small texts are not', async () => {
     const before = database.commits;
     const column = await stage(database, LARGE);
     expect(column).toMatch(new RegExp(`^@\\d+:${JSON.stringify(LARGE).length}$`));
@@ -32,12 +32,12 @@ describe('large texts', () => {
     expect(smallColumn(['ä'])).toBe('["ä"]');
   });
 
-  it('are gone where nothing came to refer to them: at once, or when the database is opened again', async () => {
+  it('are removed if nothing refers to them: at once, or when the database is opened again', async () => {
     const given = await stage(database, LARGE);
     await discard(database, [given]);
     expect(parts()).toBe(0);
     const taken = await stage(database, LARGE);
-    await database.write(() => take(database, taken));
+    await database.write(() => markReferenced(database, taken));
     const ofOne = parts();
     await stage(database, LARGE);
     expect(parts()).toBe(2 * ofOne);
@@ -45,11 +45,11 @@ describe('large texts', () => {
     database = SqliteDatabase.open(directory);
     expect(parts()).toBe(ofOne);
     expect(JSON.parse(JSON.stringify(await readJson(database, taken)))).toEqual(LARGE);
-    // A new one never has the place of an old one.
+    // A new text never reuses the place of an old one.
     expect(await stage(database, LARGE)).not.toBe(taken);
   });
 
-  it('are gone where the write that brought them does not keep them, or fails', async () => {
+  it('are removed if their write does not keep them, or fails', async () => {
     const staging = new TurnStaging(database);
     const write = (isKept: boolean) => () => Promise.resolve({ value: 'done', isKept });
     expect(await staging.with([LARGE], [{ callId: 'c', result: LARGE }], write(false))).toBe('done');
@@ -62,7 +62,7 @@ describe('large texts', () => {
     expect(parts()).toBeGreaterThan(1);
   });
 
-  it('leave nothing where one of their parts can not be stored', async () => {
+  it('leave nothing behind if a part cannot be stored', async () => {
     const run = database.run.bind(database);
     let stored = 0;
     jest.spyOn(database, 'run').mockImplementation((sql, parameters) => {

@@ -5,19 +5,19 @@ import { JsonText } from '../../common/json-text.js';
 import type { SqliteDatabase } from './database.js';
 import { PARTS_MAX } from './text-parts.js';
 
-/** Characters of JSON that are written and read at once, in a column of their own row. */
+/** JSON up to this length is stored whole, in a column of its own row. */
 const LARGE = 128 * 1024;
-/** Characters of a part. Each is a transaction of its own, of a few milliseconds: others are between. */
+/** Characters of a part. Each part is a short transaction, so that others run in between. */
 const PART = 384 * 1024;
 
-/** The value as a column has it, where it is small; null where it is to be staged. */
+/** The stored form of a small value; null if it must be staged. */
 export function smallColumn(value: Json): string | null {
   return isLongerThan(value, LARGE) ? null : JSON.stringify(value);
 }
 
 /**
- * Stores a large value, and gives what its column refers to it by. It is out of sight until it is taken: nothing large is in the transaction that refers to it. Where that
- * fails, such as on a full disk, nothing of it stays.
+ * Stores a large value before the transaction that refers to it, and returns its reference. It is invisible until it
+ * is taken. If it fails, such as on a full disk, nothing remains.
  */
 export async function stage(database: SqliteDatabase, value: Json): Promise<string> {
   let [id, part, bytes] = [0, 0, 0];
@@ -55,19 +55,19 @@ function columnOf(id: number, bytes: number): string {
   return `@${id}:${bytes}`;
 }
 
-/** What was staged is referred to now; inside the job that does so. */
-export function take(database: SqliteDatabase, column: string): void {
+/** Marks a staged text as referenced; call it in the referencing job. */
+export function markReferenced(database: SqliteDatabase, column: string): void {
   if (isStaged(column)) database.run('DELETE FROM staged_texts WHERE id = ?', [idOf(column)]);
 }
 
-/** Removes what was staged, and is not referred to after all. */
+/** Removes staged texts that are not referenced after all. */
 export async function discard(database: SqliteDatabase, columns: readonly string[]): Promise<void> {
   for (const column of columns) {
     if (isStaged(column)) await database.write(() => dropText(database, idOf(column)));
   }
 }
 
-/** The value of a column, where it is small, else its text: others have their turn between its parts. */
+/** The value of a column if it is small, else its text; yields between the parts. */
 export async function readJson(database: SqliteDatabase, column: string): Promise<Json | JsonText> {
   if (!isStaged(column)) return JSON.parse(column) as Json;
   const parts: Buffer[] = [];

@@ -35,7 +35,7 @@ describe('the schema of a data directory', () => {
     database.close();
   };
 
-  it('is made once, with its version and room that can be given back, which a backup keeps', () => {
+  it('is created once, with its version and incremental vacuum, which a backup keeps', () => {
     open();
     open();
     const copy = join(directory, 'copy.db');
@@ -48,7 +48,7 @@ describe('the schema of a data directory', () => {
     expect(inspectDatabase(copy).schemaVersion).toBe(SCHEMA_VERSION);
   });
 
-  it('is made where a start was broken off before it', async () => {
+  it('is created if an earlier start was interrupted before', async () => {
     await writeFile(file, '');
     open();
     expect(pragma('user_version')).toBe(SCHEMA_VERSION);
@@ -57,7 +57,7 @@ describe('the schema of a data directory', () => {
   it.each([
     ['an older version', `PRAGMA user_version=${SCHEMA_VERSION - 1}`, SCHEMA_VERSION - 1],
     ['a newer version', `PRAGMA user_version=${SCHEMA_VERSION + 1}`, SCHEMA_VERSION + 1],
-  ])('of %s is refused and left as it is', async (_what, sql, found) => {
+  ])('of %s is refused and left unchanged', async (_what, sql, found) => {
     open();
     change(sql);
     const before = await readFile(file);
@@ -72,8 +72,8 @@ describe('the schema of a data directory', () => {
 
   it.each([
     ['another program’s, with the same version', `CREATE TABLE a (x); PRAGMA user_version=${SCHEMA_VERSION}`],
-    ['of before there were versions', 'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY)'],
-  ])('that is %s is refused and left as it is', async (_what, sql) => {
+    ['older than schema versions', 'CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY)'],
+  ])('that is %s is refused and left unchanged', async (_what, sql) => {
     change(sql);
     const before = await readFile(file);
     expect(open).toThrow(`The data directory ${directory} has no schema version of Patchbay`);
@@ -82,7 +82,7 @@ describe('the schema of a data directory', () => {
     expect(await readFile(file)).toEqual(before);
   });
 
-  it('is refused where the file is no database, and the directory is free again', async () => {
+  it('is refused if the file is not a database, and the directory is unlocked again', async () => {
     await writeFile(file, 'no database, but a text that is long enough to be looked at\n'.repeat(100));
     for (const _attempt of [1, 2])
       expect(open).toThrow(`The data directory ${directory} has no schema version of Patchbay`);

@@ -3,12 +3,12 @@ import { DataVersionError } from '../data-version.js';
 import { sqliteCode } from './errors.js';
 import { SCHEMA, SCHEMA_VERSION } from './schema.js';
 
-/** `PBAY`: marks the file as Patchbay's, so that a version number is not read from another program's database. */
+/** `PBAY`: identifies the file as Patchbay's, so that the version number is not another program's. */
 const APPLICATION_ID = 0x50_42_41_59;
 
 /**
- * Creates the tables of an empty database and accepts one of this version. Throws for any other, which stays untouched.
- * Numbered migrations return here with the first release: between reading the version and refusing it.
+ * Creates the tables of an empty database, and accepts one of this version. Throws for any other, which stays
+ * unchanged. Numbered migrations will run between these checks from the first release on.
  * @param place what the error names: the data directory, or a backup
  */
 export function openSchema(connection: Libsql.Database, place: string): void {
@@ -16,7 +16,7 @@ export function openSchema(connection: Libsql.Database, place: string): void {
   else create(connection);
 }
 
-/** Throws unless the database has this version's schema. Gives the version. */
+/** Throws unless the database has this version's schema. Returns the version. */
 export function checkSchema(connection: Libsql.Database, place: string): number {
   if (isEmpty(connection, place) || pragma(connection, 'application_id') !== APPLICATION_ID)
     throw refusal(place, null);

@@ -3,7 +3,7 @@ import type { SqlValue } from './values.js';
 
 const PAGE = 500;
 
-/** Rows by their key, which the first columns are, a page at a time. */
+/** Pages of rows, ordered by their key, which is in the first columns. */
 export async function* pages<Row extends SqlValue[]>(
   database: SqliteDatabase,
   select: string,

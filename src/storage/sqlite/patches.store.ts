@@ -30,7 +30,7 @@ export class SqlitePatchStore extends PatchStore {
         [workspace, batchId, sessionId, turnId, createdAt, ...contents],
       );
       if (changes === 0) return;
-      // In one statement: there may be tens of thousands.
+      // One statement, since there may be tens of thousands.
       this.database.run('INSERT INTO patch_parts (part_id, batch) SELECT value, ? FROM json_each(?)', [
         Number(lastInsertRowid),
         ids,
@@ -67,7 +67,7 @@ export class SqlitePatchStore extends PatchStore {
     await this.database.write(() => this.drop('workspace = ? AND batch_id = ?', [workspace, batchId]));
   }
 
-  // A batch is loose until it was looked at here: one whose turn is stored by then is never read again.
+  // A batch is loose until it was checked here, and is checked only once.
   removeOrphans(before: number, limit: number): Promise<boolean> {
     return this.database.write(() => {
       const loose = this.database.all<[number, number]>(

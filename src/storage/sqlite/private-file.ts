@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 
 /**
- * Creates a file for its owner alone, where it is missing. SQLite gives its mode to the log too. An existing file must
- * not be opened, not even to look: closing any descriptor of it drops the locks that this process holds on it.
+ * Creates a missing file with access for its owner only; SQLite copies the mode to the log. An existing file must not
+ * even be opened: closing any descriptor of it drops this process's locks on it.
  */
 export function createPrivateFile(file: string): void {
   try {

@@ -21,13 +21,13 @@ import { SqliteWorkspaceStore } from './workspaces.store.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
-/** What costs the more the longer the server has run: a whole table, or all that a workspace has in it. */
-const THROUGH_ALL = /^SCAN (?!json_each)|USING PRIMARY KEY \(workspace=\?\)/;
+/** Plans whose cost grows with the server's age: scans of a whole table, or of all rows of a workspace. */
+const FULL_SCAN = /^SCAN (?!json_each)|USING PRIMARY KEY \(workspace=\?\)/;
 
-describe('The reads of the embedded store', () => {
+describe('the queries of the embedded store', () => {
   let directory: string;
   let database: SqliteDatabase;
-  /** Only asked how it would go about a statement. */
+  /** Only explains statements. */
   const schema = new Libsql(':memory:');
 
   beforeAll(async () => {
@@ -46,13 +46,13 @@ describe('The reads of the embedded store', () => {
     await rm(directory, { recursive: true });
   });
 
-  /** How SQLite goes about each statement that runs meanwhile. */
+  /** The plans of all statements that `read` runs. */
   async function plansOf(read: () => Promise<unknown>): Promise<string[]> {
     const statements: [string, readonly SqlValue[]][] = [];
     const spies = (['get', 'all'] as const).map((name) => {
       const original = database[name].bind(database);
       return jest.spyOn(database, name).mockImplementation((sql, values = []) => {
-        // The one row at the end of an index is found at once, whatever the plan calls it.
+        // The last row of an index is found at once, whatever the plan calls it.
         if (!sql.endsWith('LIMIT 1')) statements.push([sql, values]);
         return original(sql, values) as never;
       });
@@ -99,7 +99,7 @@ describe('The reads of the embedded store', () => {
     'what a session did': () => audit().latestSuccesses('w', 's', 9),
     'an event of a turn again': () => turns().record('w', [{ ...event, turnId: 't' }]),
     'an event of no turn again': () => turns().record('w', [{ ...event, turnId: null }]),
-    'what is at a path': () => files().at('w', 'a'),
+    'the entry at a path': () => files().at('w', 'a'),
     'what was at a path': () => files().lastDeletedAt('w', 'a'),
     'a file by its id': () => files().byId('w', 'f'),
     'a folder': () => files().childrenOf('w', 'a', null, 9),
@@ -131,20 +131,20 @@ describe('The reads of the embedded store', () => {
     'the open turns of a user': () => turns().openVersionsOf([{ workspaceId: 'w', userId: 'u' }]),
     'the open turns of a workspace': () => turns().openIn('w', null, ref, 9),
     'the open turns of a member': () => turns().openIn('w', 'u', null, 9),
-    'what is open of a workspace': () => turns().openOfWorkspace('w'),
-    'what is open of a user': () => turns().openOfUser('u'),
+    'open turns of a workspace': () => turns().openOfWorkspace('w'),
+    'open turns of a user': () => turns().openOfUser('u'),
     'overdue turns': () => turns().dueBefore(1, 9),
     'what a session used': () => turns().lastUseOf('w', 's'),
     'the folders of a workspace': () => new RootStore(records()).ofWorkspace('w'),
     'the newest connection of a client': () =>
       clients().epochOf({ workspaceId: 'w', userId: 'u', clientId: 'c' }),
     'the clients of a user': () => clients().ofUser('w', 'u', 9),
-    'what clients of a user told': () => clients().statusesOf('w', 'u', 9),
+    'folder statuses of a user’s clients': () => clients().statusesOf('w', 'u', 9),
   };
 
-  it.each(Object.keys(reads))('take the way of an index: %s', async (name) => {
+  it.each(Object.keys(reads))('use an index: %s', async (name) => {
     const plans = await plansOf(reads[name]!);
     expect(plans).not.toEqual([]);
-    expect(plans.filter((plan) => THROUGH_ALL.test(plan))).toEqual([]);
+    expect(plans.filter((plan) => FULL_SCAN.test(plan))).toEqual([]);
   });
 });

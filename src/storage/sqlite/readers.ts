@@ -1,26 +1,23 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Beginning of the name of a file that says: I want to read. */
-const WISH = 'patchbay.reader-';
-/** So often the holder looks who wants to read. */
+/** Prefix of a file whose existence asks for permission to read. */
+const REQUEST_PREFIX = 'patchbay.reader-';
+/** How often the holder looks for readers, ms. */
 const LOOK_MS = 500;
-/** Who has asked for so long, in ms, was killed before it could say that it is done. */
+/** An older request, ms, is from a reader that was killed. */
 const STALE_MS = 6 * 3_600_000;
-/** A wish from the future is one from before a clock was set back: nobody who made it is there. */
+/** A request this far in the future predates a clock correction: its reader is gone. */
 const AHEAD_MS = 60_000;
 
-/**
- * Reads a data directory beside the process that holds it: that one is asked to let others in, and does so within a second,
- * the moment of which is the reader's to wait for.
- */
+/** Reads a data directory that another process holds: it grants access within a second, until which reads retry. */
 export function asReader<T>(directory: string, read: () => T): T {
-  const wish = join(directory, `${WISH}${process.pid}`);
-  writeFileSync(wish, '', { mode: 0o600 });
+  const request = join(directory, `${REQUEST_PREFIX}${process.pid}`);
+  writeFileSync(request, '', { mode: 0o600 });
   try {
     return read();
   } finally {
-    rmSync(wish, { force: true });
+    rmSync(request, { force: true });
   }
 }
 
@@ -28,9 +25,9 @@ export function asReader<T>(directory: string, read: () => T): T {
 export class ReaderWatch {
   private readonly timer: NodeJS.Timeout;
 
-  /** @param look is called twice a second with what there is to know. */
-  constructor(directory: string, look: (isWanted: boolean) => void) {
-    this.timer = setInterval(() => look(isWanted(directory)), LOOK_MS).unref();
+  /** @param onLook is called twice a second. */
+  constructor(directory: string, onLook: (isWanted: boolean) => void) {
+    this.timer = setInterval(() => onLook(isWanted(directory)), LOOK_MS).unref();
   }
 
   stop(): void {
@@ -40,15 +37,15 @@ export class ReaderWatch {
 
 function isWanted(directory: string): boolean {
   return namesIn(directory).some((name) => {
-    if (!name.startsWith(WISH)) return false;
-    const wish = statSync(join(directory, name), { throwIfNoEntry: false });
-    if (wish === undefined) return false;
-    const age = Date.now() - wish.mtimeMs;
+    if (!name.startsWith(REQUEST_PREFIX)) return false;
+    const request = statSync(join(directory, name), { throwIfNoEntry: false });
+    if (request === undefined) return false;
+    const age = Date.now() - request.mtimeMs;
     return age > -AHEAD_MS && age < STALE_MS;
   });
 }
 
-/** What can't be listed wants nothing; the next write says what is wrong with it. */
+/** An unlistable directory has no readers; the next write reports the error. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -12,7 +12,7 @@ import { WorkspaceKeys } from './workspace-keys.js';
 
 const PAGE = 50;
 
-/** The statements of a table that need no condition; `fields` are in the order of the columns that they select. */
+/** The unconditional statements of a table; `fields` are in the order of the selected columns. */
 interface Statements {
   fields: readonly string[];
   select: string;
@@ -20,7 +20,7 @@ interface Statements {
   insert: string;
 }
 
-/** Each declaration is a table, in the order of its key. */
+/** Stores each declaration in its own table, ordered by its key. */
 @Injectable()
 export class SqliteRecordStore extends RecordStore {
   private readonly statements = new Map<Table, Statements>();
@@ -37,20 +37,20 @@ export class SqliteRecordStore extends RecordStore {
   }
 
   protected insertRow(table: Table, row: Row, by: Membership | undefined): Promise<boolean> {
-    const { fields, insert } = this.of(table);
+    const { fields, insert } = this.statementsOf(table);
     const values = fields.map((field) => row[field]!);
     return this.write(by, () => this.database.run(insert, values).changes === 1);
   }
 
   protected async rowOf(table: Table, row: Row): Promise<Row | null> {
-    const { fields, byKey } = this.of(table);
+    const { fields, byKey } = this.statementsOf(table);
     const found = this.database.get(byKey, keyIn(table, row));
     return found === null ? null : named(fields, found);
   }
 
   protected async rowsWhere(table: Table, where: Conditions, listing: RowListing): Promise<Row[]> {
     const { by, descending = false, after, limit = -1 } = listing;
-    const { fields, select } = this.of(table);
+    const { fields, select } = this.statementsOf(table);
     const { conditions, values } = conditionsOf(where);
     if (after !== undefined) {
       conditions.push(`(${columnsOf(by)}) ${descending ? '<' : '>'} (${by.map(() => '?').join(', ')})`);
@@ -80,7 +80,7 @@ export class SqliteRecordStore extends RecordStore {
   }
 
   protected async *allRows(table: Table): AsyncGenerator<Row> {
-    const { fields, select } = this.of(table);
+    const { fields, select } = this.statementsOf(table);
     for await (const rows of pages(this.database, select, table.key.map(columnOf), PAGE))
       for (const row of rows) yield named(fields, row);
   }
@@ -94,7 +94,7 @@ export class SqliteRecordStore extends RecordStore {
     });
   }
 
-  private of(table: Table): Statements {
+  private statementsOf(table: Table): Statements {
     let known = this.statements.get(table);
     if (known === undefined) {
       const { name, key } = table;

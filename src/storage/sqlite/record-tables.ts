@@ -1,6 +1,6 @@
 import type { Table } from '../records/declaration.js';
 
-/** `fullName` is the column full_name. */
+/** `fullName` is stored in the column full_name. */
 export function columnOf(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -19,7 +19,7 @@ export function tableSql({ name, fields, key, unique = [], indexes = [] }: Table
     `PRIMARY KEY (${columnsOf(key)})`,
     ...unique.map((group) => `UNIQUE (${columnsOf(group)})`),
   ];
-  // The table lies in the order of its key.
+  // The table itself is ordered by its key.
   const others = indexes.filter((index) => !index.every((field, at) => key[at] === field));
   return [
     `CREATE TABLE ${name} (\n  ${[...columns, ...constraints].join(',\n  ')}\n) STRICT, WITHOUT ROWID;\n`,

@@ -3,10 +3,10 @@ import { positionOf } from '../ports/turn-calls.js';
 import { callKey, span } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
 
-/** Characters of a result, with its details, that lie in the row of their call: that row is written at the end anyway. */
+/** Results with details up to this length are in the row of their call, which is written at the end anyway. */
 const SMALL_RESULT = 1024;
 
-/** In the place of a result: the call has none yet, its edited arguments alone. */
+/** Stands for a missing result of a call with edited arguments. */
 const NO_RESULT = '';
 
 const SET_RESULT = `UPDATE turn_calls SET result = ?, details = ? WHERE id = ? AND result IS NULL
@@ -17,7 +17,7 @@ const INSERT_RESULT = `INSERT INTO turn_results (id, call_id, result, details, e
   ON CONFLICT (id) DO UPDATE SET result = excluded.result, details = excluded.details
     WHERE result = '${NO_RESULT}' AND excluded.result <> '${NO_RESULT}' AND excluded.edited_arguments IS NULL`;
 
-/** What is told of the end of a call, as columns have it; `result` null: it has edited arguments alone so far. */
+/** The result of a call as columns store it; `result` null: only edited arguments so far. */
 export interface ResultRow {
   callId: string;
   result: string | null;
@@ -25,7 +25,7 @@ export interface ResultRow {
   editedArguments: string | null;
 }
 
-/** Writes results of a turn's calls, or their edited arguments first; what is there already fails the write. */
+/** Inserts results of a turn's calls, or their edited arguments first; an existing one fails the write. */
 export function insertResults(
   database: SqliteDatabase,
   key: number,
@@ -46,18 +46,18 @@ export function insertResults(
   }
 }
 
-/** A result as its columns have it. */
+/** The columns of a result. */
 export interface ResultColumns {
   result: string;
   details: string | null;
 }
 
-/** Calls with what they ended with: a small result is in their own row, any other in one of its own. */
+/** Calls with their results: a small one is in the call's row, a large one in its own. */
 const RESULTS = `turn_calls c LEFT JOIN turn_results r ON r.id = c.id AND c.result IS NULL
   AND r.result <> '${NO_RESULT}'`;
 const HAS_RESULT = '(c.result IS NOT NULL OR r.result IS NOT NULL)';
 
-/** Results of a turn by callId. A large one is not read before it is asked for. */
+/** Results of a turn by callId. Large ones are read on demand. */
 export function readResults(database: SqliteDatabase, key: number): Map<string, () => ResultColumns> {
   const found = database.all<[number, string, string | null, string | null]>(
     `SELECT c.id, c.call_id, c.result, c.details FROM ${RESULTS}
@@ -78,7 +78,7 @@ function readLarge(database: SqliteDatabase, id: number): ResultColumns {
   return { result, details };
 }
 
-/** What is told of the end of a call; null where nothing is. */
+/** The result of a call; null if it has none. */
 export function readResultOf(database: SqliteDatabase, key: number, callId: string): ResultColumns | null {
   const row = database.get<[string, string | null]>(
     `SELECT coalesce(c.result, r.result), coalesce(c.details, r.details)
@@ -88,7 +88,7 @@ export function readResultOf(database: SqliteDatabase, key: number, callId: stri
   return row && { result: row[0], details: row[1] };
 }
 
-/** The edited arguments of a call; null where it has none. */
+/** The edited arguments of a call; null if it has none. */
 export function readEditedArguments(database: SqliteDatabase, key: number, callId: string): string | null {
   const row = database.get<[string | null]>(
     'SELECT edited_arguments FROM turn_results WHERE id >= ? AND id < ? AND call_id = ?',

@@ -1,10 +1,10 @@
 import { RECORDS } from '../records/records.js';
 import { tableSql } from './record-tables.js';
 
-/** Stands in the database as `user_version`. Another number does not open; counted up from the first release on. */
+/** Stored as `user_version`. A database with another number is refused; it is incremented from the first release on. */
 export const SCHEMA_VERSION = 2;
 
-/** Rows refer to a workspace by its small integer key, because it is part of every key and index. Times are epoch ms. */
+/** Rows refer to a workspace by its small integer key, since it is part of every key and index. Times are epoch ms. */
 const ACCOUNTS = `
 -- approvals: a JSON list of the changes that a person is asked about.
 CREATE TABLE workspaces (
@@ -40,9 +40,9 @@ CREATE TABLE removals (
 `;
 
 /**
- * A turn, and a row for each of its calls, so that a save writes those that have changed. The key of what belongs to a call
- * is the turn's, times 65,536, plus the call's position: what belongs to a turn lies side by side, without another index.
- * Each index of `turns` is a page of the log for every turn.
+ * A turn, and a row per call, so that a save writes only changed ones. The key of a call's rows is the turn's key
+ * times 65,536 plus the call's position, which keeps a turn's rows together without another index. Each index of
+ * `turns` costs one page of the log per turn.
  */
 const TURNS = `
 CREATE TABLE turns (
@@ -111,7 +111,7 @@ CREATE TABLE patch_parts (part_id TEXT PRIMARY KEY, batch INTEGER NOT NULL) STRI
 CREATE INDEX patch_parts_by_batch ON patch_parts (batch);
 `;
 
-/** tool_name, success, error_code and path are taken out of the event's fields, to be asked by. */
+/** tool_name, success, error_code and path are copies from the event's fields, for queries. */
 const AUDIT = `
 CREATE TABLE audit_events (
   workspace INTEGER NOT NULL,
@@ -142,9 +142,8 @@ CREATE INDEX audit_call ON audit_events (workspace, call_id, seq) WHERE call_id 
 `;
 
 /**
- * Cloud files and folders that were made, with versions and bytes. What is live is found by docPath and by folder through
- * partial indexes, so that deleted files cost the living nothing. `parent_path` is the docPath of the folder, "" for the
- * root: what is left of the own one without its last part.
+ * Cloud files and created folders, with versions and bytes. Partial indexes serve live entries by docPath and folder,
+ * so that deleted ones cost nothing. `parent_path` is the docPath of the parent folder, "" for the root.
  */
 const FILES = `
 CREATE TABLE files (
@@ -229,7 +228,7 @@ CREATE INDEX loose_blobs_put ON loose_blobs (put_at) WHERE marked_at IS NULL;
 CREATE INDEX loose_blobs_marked ON loose_blobs (marked_at) WHERE marked_at IS NOT NULL;
 `;
 
-/** What each workspace holds, and what each user holds in each workspace. Counted in the write that adds it. */
+/** The usage of each workspace, and of each user in it. Counted in the write that changes it. */
 const USAGE = `
 CREATE TABLE usage (
   workspace_id TEXT PRIMARY KEY,

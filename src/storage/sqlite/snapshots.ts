@@ -9,30 +9,30 @@ import { asReader } from './readers.js';
 
 const FOLDER = 'patchbay.copy-';
 
-/** @param folder is the copy's own, and removed with it. */
+/** @param folder holds the copy, and is removed with it. */
 type Work<T> = (database: SqliteDatabase, folder: string) => Promise<T>;
 
-/** Opens a copy of one state of a data directory, whether a server runs there or not. BackupError where there is none. */
+/** Works on a copy of one state of a data directory, even while a server runs. BackupError if there is no data. */
 export function snapshotOf<T>(dataDir: string, work: Work<T>): Promise<T> {
   const directory = withData(resolve(dataDir));
   const file = join(directory, DATABASE_FILE);
   const copyTo = (copy: string) => asReader(directory, () => copyDatabase(file, copy));
-  return onCopy(directory, `The data directory ${directory}`, copyTo, work);
+  return withCopy(directory, `The data directory ${directory}`, copyTo, work);
 }
 
-/** The same of a backup. */
+/** Same as `snapshotOf` for a backup. */
 export function copyOfBackup<T>(file: string, work: Work<T>): Promise<T> {
   const backup = resolve(file);
-  return onCopy(dirname(backup), backup, (copy) => copyDatabase(backup, copy), work);
+  return withCopy(dirname(backup), backup, (copy) => copyDatabase(backup, copy), work);
 }
 
-/** The directory; BackupError where it has no data. */
+/** Returns the directory; BackupError if it has no data. */
 export function withData(directory: string): string {
   if (existsSync(join(directory, DATABASE_FILE))) return directory;
   throw new BackupError(`${directory} holds no data of a Patchbay server`);
 }
 
-async function onCopy<T>(
+async function withCopy<T>(
   beside: string,
   name: string,
   copyTo: (copy: string) => void,

@@ -29,7 +29,7 @@ import { WorkspaceKeys } from './workspace-keys.js';
 export class SqliteStorageModule implements OnApplicationShutdown {
   constructor(private readonly database: SqliteDatabase) {}
 
-  /** In the data directory, which is opened at boot and closed last. One process holds it at a time. */
+  /** Stores data in the data directory, which is opened at boot and closed last. One process holds it at a time. */
   static on(dataDir: string): DynamicModule {
     const ports = [
       { provide: NodeId, useValue: new NodeId('embedded') },
@@ -63,7 +63,7 @@ export class SqliteStorageModule implements OnApplicationShutdown {
     };
   }
 
-  /** The last of Nest's hooks: by now requests and sockets have ended, in `onModuleDestroy` and after it. */
+  /** The last of Nest's hooks: requests and sockets end in `onModuleDestroy` and after it. */
   onApplicationShutdown(): void {
     this.database.close();
   }

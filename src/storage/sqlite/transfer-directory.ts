@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { sync } from '../partial-file.js';
 import { TransferError } from '../transfer/records.js';
-import { giveTo } from './backups.js';
+import { chownLike } from './backups.js';
 import { DATABASE_FILE, DataLock, LOCK_FILE } from './data-lock.js';
 import { IMPORTING, SqliteDatabase } from './database.js';
 import { SCHEMA_VERSION } from './schema.js';
@@ -10,7 +10,7 @@ import { snapshotOf } from './snapshots.js';
 import { SqliteTransferSource } from './transfer-source.js';
 import { SqliteTransferTarget } from './transfer-target.js';
 
-/** Lets one state of a data directory be read, whether a server runs there or not. */
+/** Reads one state of a data directory, even while a server runs. */
 export function fromDirectory<T>(
   dataDir: string,
   work: (source: SqliteTransferSource, schemaVersion: number) => Promise<T>,
@@ -19,8 +19,8 @@ export function fromDirectory<T>(
 }
 
 /**
- * Lets a data directory be filled that has no data. What the work writes lies in a folder of its own, where no server looks,
- * and is the directory's data once the work is done. Where that fails nothing is left; what a killed import has left is removed.
+ * Fills a data directory that has no data. The work writes into a separate folder that no server opens; it becomes
+ * the data once the work is done. On failure nothing remains; remains of killed imports are removed.
  */
 export async function intoDirectory<T>(
   dataDir: string,
@@ -28,7 +28,7 @@ export async function intoDirectory<T>(
 ): Promise<T> {
   const directory = resolve(dataDir);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const lock = DataLock.take(directory);
+  const lock = DataLock.acquire(directory);
   const importing = join(directory, IMPORTING);
   try {
     if (existsSync(join(directory, DATABASE_FILE)))
@@ -37,7 +37,7 @@ export async function intoDirectory<T>(
     try {
       const result = await filled(importing, work);
       const imported = join(importing, DATABASE_FILE);
-      giveTo(directory, imported, join(directory, LOCK_FILE));
+      chownLike(directory, imported, join(directory, LOCK_FILE));
       sync(imported);
       renameSync(imported, join(directory, DATABASE_FILE));
       sync(directory);

@@ -15,7 +15,7 @@ import { WorkspaceKeys } from './workspace-keys.js';
 
 type Pages<Of extends AggregateKind> = AsyncIterable<Records[Of][]>;
 
-/** All that the embedded store holds. */
+/** Reads everything in the embedded store. */
 export class SqliteTransferSource implements RecordSource {
   readonly records: RecordStore;
   protected readonly workspaces: WorkspaceKeys;

@@ -4,7 +4,7 @@ import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Usage } from '../ports/usage.store.js';
 import { insertRecords } from './audit-rows.js';
 import { hashBytes } from './blobs.js';
-import { settleAbove, settleFrom } from './implied-folders.js';
+import { updateAbove, updateFrom } from './implied-folders.js';
 import { SqliteTransferSource } from './transfer-source.js';
 import { writeTurn } from './transfer-turns.js';
 import type { SqlValue } from './values.js';
@@ -13,7 +13,7 @@ import { insertVersion } from './version-rows.js';
 /** A kind whose batches are written in one transaction. */
 type RowKind = Exclude<AggregateKind, 'blobs' | 'turns'>;
 
-/** An embedded store that is being filled. */
+/** Writes records into an embedded store that is being filled. */
 export class SqliteTransferTarget extends SqliteTransferSource implements RecordTarget {
   private readonly writers: { readonly [Of in RowKind]: (record: Records[Of]) => void } = {
     workspaces: (record) => this.workspace(record),
@@ -47,7 +47,7 @@ export class SqliteTransferTarget extends SqliteTransferSource implements Record
     return writers[kind] as (record: Records[Of]) => void;
   }
 
-  /** Gives the row's key; inside a job, as are those below. */
+  /** Returns the row's key; call it in a job, like those below. */
   private insert(table: string, row: Record<string, SqlValue>): number {
     const names = Object.keys(row);
     const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
@@ -87,7 +87,7 @@ export class SqliteTransferTarget extends SqliteTransferSource implements Record
       ...{ updated_at: isFile ? entry.updatedAt : createdAt, deleted_at: deletedAt, holder },
     });
     if (deletedAt !== null) return;
-    (isFile ? settleAbove : settleFrom)(this.database, workspace, docPath);
+    (isFile ? updateAbove : updateFrom)(this.database, workspace, docPath);
   }
 
   private batch({ record, loose }: Records['batches']): void {
@@ -114,7 +114,7 @@ export class SqliteTransferTarget extends SqliteTransferSource implements Record
     this.database.run(sql, [key, JSON.stringify(parts)]);
   }
 
-  /** A job of its own: its bytes may be many. */
+  /** In a job of its own: its bytes may be large. */
   private async blob({ workspaceId, sha256, size, holder, looseSince, markedAt, read }: Records['blobs']) {
     const workspace = this.workspaces.require(workspaceId);
     const bytes = await read();

@@ -7,10 +7,10 @@ import { readJson } from './large-texts.js';
 import { pages } from './pages.js';
 import { insertResults } from './result-rows.js';
 import { insertTurn, SELECT_TURNS, toTurn, type TurnRow } from './turn-rows.js';
-import { takeAll, TurnStaging } from './turn-staging.js';
+import { markAllReferenced, TurnStaging } from './turn-staging.js';
 import type { WorkspaceKeys } from './workspace-keys.js';
 
-/** What is stored of the calls of a turn, in their order: each in the row of its call, or in one of its own. */
+/** The stored values of a turn's calls, in order: each in the row of its call, or in its own. */
 const VALUES = `SELECT coalesce(c.arguments, a.arguments), coalesce(c.result, nullif(r.result, '')),
     coalesce(c.details, r.details), r.edited_arguments
   FROM turn_calls c LEFT JOIN turn_arguments a ON a.id = c.id LEFT JOIN turn_results r ON r.id = c.id
@@ -18,7 +18,7 @@ const VALUES = `SELECT coalesce(c.arguments, a.arguments), coalesce(c.result, nu
 
 type Text = string | null;
 
-/** Every turn, one at a time: one may have tens of megabytes. */
+/** Every turn, one at a time: a turn may have tens of megabytes. */
 export async function* readTurns(
   database: SqliteDatabase,
   workspaces: WorkspaceKeys,
@@ -31,7 +31,7 @@ export async function* readTurns(
   }
 }
 
-/** Writes a turn. */
+/** Inserts a turn. */
 export async function writeTurn(
   database: SqliteDatabase,
   workspace: number,
@@ -42,7 +42,7 @@ export async function writeTurn(
     database.write(() => {
       const key = insertTurn(database, workspace, turn, columns);
       insertResults(database, key, turn, resultRows);
-      takeAll(database, columns, resultRows);
+      markAllReferenced(database, columns, resultRows);
       return { value: undefined, isKept: true };
     }),
   );

@@ -40,7 +40,7 @@ export type TurnRow = [
 const INSERT = `INSERT INTO turns (workspace, session_id, turn_id, user_id, version, status, accepted_at, due_at,
   last_client_id, request_hash, calls, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** What of a turn is neither a column nor its calls, as JSON. */
+/** The state of a turn without its columns and calls, as JSON. */
 export function stateOf(turn: Turn): string {
   const {
     workspaceId: _workspaceId,
@@ -71,7 +71,7 @@ export function toTurn(database: SqliteDatabase, workspaceId: string, row: TurnR
   };
 }
 
-/** Writes the rows of a new turn and its calls, with their arguments, and returns its key. */
+/** Inserts the rows of a new turn and its calls, with their arguments, and returns its key. */
 export function insertTurn(
   database: SqliteDatabase,
   workspace: number,
@@ -87,10 +87,7 @@ export function insertTurn(
   return key;
 }
 
-/**
- * Writes what has changed of a turn, `current` being what its row has. Only indexed columns that change are named:
- * SQLite rewrites the index of every column that is.
- */
+/** Writes the changes of a turn; `current` is its row. SQLite rewrites the index of every named column. */
 export function updateTurn(
   database: SqliteDatabase,
   key: number,
@@ -115,7 +112,7 @@ export function updateTurn(
   database.run(`UPDATE turns SET ${assignments} WHERE id = ?`, [...values, key]);
 }
 
-/** The key of the turn's row; null where it has none. */
+/** The key of the turn's row; null if it has none. */
 export function turnRowKey(database: SqliteDatabase, workspace: number, ref: TurnRef): number | null {
   const row = database.get<[number]>(
     'SELECT id FROM turns WHERE workspace = ? AND turn_id = ? AND session_id = ?',

@@ -28,7 +28,7 @@ import {
   type ResultColumns,
 } from './result-rows.js';
 import * as rows from './turn-rows.js';
-import { takeAll, TurnStaging } from './turn-staging.js';
+import { markAllReferenced, TurnStaging } from './turn-staging.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -54,15 +54,15 @@ export class SqliteTurnStore extends TurnStore {
     return this.staging.with(callArguments, results, (columns, resultRows) =>
       this.database.write(() => {
         const known = this.read(workspace, turn);
-        // callIds are ours and new: where they are the same it is this very turn, whose first answer was lost.
+        // callIds are new for each turn: equal ones mean that this insert succeeded before, and its response was lost.
         if (known !== null) {
-          const isThis = known.calls[0]!.callId === turn.calls[0]!.callId;
-          return { value: isThis ? turn : known, isKept: false };
+          const isSameTurn = known.calls[0]!.callId === turn.calls[0]!.callId;
+          return { value: isSameTurn ? turn : known, isKept: false };
         }
         requireMember(this.database, workspace, turn.userId);
         const id = rows.insertTurn(this.database, workspace, turn, columns);
         insertResults(this.database, id, turn, resultRows);
-        takeAll(this.database, columns, resultRows);
+        markAllReferenced(this.database, columns, resultRows);
         appendEvents(this.database, workspace, events);
         return { value: turn, isKept: true };
       }),
@@ -90,7 +90,7 @@ export class SqliteTurnStore extends TurnStore {
         rows.updateTurn(this.database, id, turn, { status, dueAt, lastClientId });
         updateCalls(this.database, id, turn, changedCalls(before, turn));
         insertResults(this.database, id, turn, resultRows);
-        takeAll(this.database, [], resultRows);
+        markAllReferenced(this.database, [], resultRows);
         appendEvents(this.database, workspace, events);
         return { value: true, isKept: true };
       }),
@@ -230,9 +230,9 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async openOfUser(userId: string): Promise<OpenCount> {
-    const theirs = `members m CROSS JOIN turns t ON t.workspace = m.workspace AND t.user_id = m.user_id
+    const memberTurns = `members m CROSS JOIN turns t ON t.workspace = m.workspace AND t.user_id = m.user_id
       WHERE m.user_id = ?`;
-    return this.count(theirs, userId);
+    return this.count(memberTurns, userId);
   }
 
   async lastUseOf(workspaceId: string, sessionId: string): Promise<SessionUse | null> {
@@ -288,7 +288,7 @@ export class SqliteTurnStore extends TurnStore {
     return workspace === null ? null : rows.turnRowKey(this.database, workspace, ref);
   }
 
-  /** Whether this state of the turn is stored already, by a save whose answer was lost. */
+  /** Whether a save whose response was lost has already stored this state of the turn. */
   private isStored(workspace: number, turn: Turn): boolean {
     const current = this.read(workspace, turn);
     if (current?.version !== turn.version || rows.stateOf(current) !== rows.stateOf(turn)) return false;

@@ -10,7 +10,7 @@ const ADD = `INSERT INTO usage (workspace_id, bytes, files, versions, sessions) 
 const ADD_OF_MEMBER = `INSERT INTO member_usage (user_id, workspace_id, bytes, files, versions, sessions)
   VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (user_id, workspace_id) DO UPDATE SET ${MORE}`;
 
-/** Counts what a write adds, or takes away, for the workspace and for a user in it; inside the write's job. */
+/** Counts what a write adds or removes, for the workspace and a user in it; call it in the write's job. */
 export function count(
   database: SqliteDatabase,
   workspaceId: string,
@@ -24,7 +24,7 @@ export function count(
 
 export type Columns = [bytes: number, files: number, versions: number, sessions: number];
 
-/** What is counted of a workspace. */
+/** The counted usage of a workspace. */
 function usageIn(database: SqliteDatabase, workspaceId: string): WholeUsage {
   const [ofAll, ofMembers] = ['usage', 'member_usage'].map(
     (table) => `bytes, files, versions, sessions FROM ${table} WHERE workspace_id = ?`,
@@ -36,7 +36,7 @@ function usageIn(database: SqliteDatabase, workspaceId: string): WholeUsage {
   return { workspaceId, ...usageFrom(all), members };
 }
 
-/** Sets the usage of a workspace to what it holds; false where it is not as it was counted any more. */
+/** Sets the usage of a workspace to what it holds; false if the counts have changed since. */
 export function setUsage(
   database: SqliteDatabase,
   { workspaceId, counted, held }: UsageDifference,
@@ -50,7 +50,7 @@ export function setUsage(
   });
 }
 
-/** Zero of whatever has no row. */
+/** Zero for a missing row. */
 export function usageFrom(row: Columns | null): Usage {
   const [bytes, files, versions, sessions] = row ?? [0, 0, 0, 0];
   return { bytes, files, versions, sessions };

@@ -9,8 +9,8 @@ const OF_USER = `SELECT coalesce(sum(u.bytes), 0), coalesce(sum(u.files), 0), co
   FROM member_usage u CROSS JOIN workspaces w ON w.workspace_id = u.workspace_id
   WHERE u.user_id = ? AND (w.created_by = u.user_id
     OR EXISTS (SELECT 1 FROM members m WHERE m.workspace = w.id AND m.user_id = u.user_id))`;
-/** Bytes that former members left in the workspaces that a user made. */
-const LEFT_TO_MAKER = `SELECT coalesce(sum(u.bytes), 0)
+/** Bytes that former members left in the workspaces that a user created. */
+const LEFT_BYTES = `SELECT coalesce(sum(u.bytes), 0)
   FROM workspaces w CROSS JOIN member_usage u ON u.workspace_id = w.workspace_id AND u.bytes > 0
   WHERE w.created_by = ? AND u.user_id <> w.created_by
     AND NOT EXISTS (SELECT 1 FROM members m WHERE m.workspace = w.id AND m.user_id = u.user_id)`;
@@ -27,7 +27,7 @@ export class SqliteUsageStore extends UsageStore {
 
   async ofUser(userId: string): Promise<Usage> {
     const own = usageFrom(this.database.get<Columns>(OF_USER, [userId]));
-    const left = this.database.get<[number]>(LEFT_TO_MAKER, [userId])![0];
+    const left = this.database.get<[number]>(LEFT_BYTES, [userId])![0];
     return { ...own, bytes: own.bytes + left };
   }
 }

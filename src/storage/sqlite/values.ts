@@ -1,12 +1,12 @@
 import { DomainError } from '../../common/domain-error.js';
 import { isPlainText } from '../plain-text.js';
 
-/** What may be bound to a parameter and what a column gives back. Booleans are 0 and 1. */
+/** Values of parameters and columns. Booleans are 0 and 1. */
 export type SqlValue = string | number | null | Uint8Array;
 
 /**
- * The one gate for parameters. libsql cuts a text at its NUL and turns a lone surrogate into U+FFFD, both silently,
- * and a boolean ends the process: none of them may reach it.
+ * Every parameter passes this check. libsql silently cuts a text at its NUL and replaces a lone surrogate by U+FFFD,
+ * and a boolean ends the process.
  */
 export function checkParameters(values: readonly SqlValue[]): void {
   for (const value of values) {

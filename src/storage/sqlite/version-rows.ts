@@ -55,7 +55,7 @@ export function toVersion(row: VersionRow): FileVersion {
   };
 }
 
-/** Writes a version of the file with this key; inside the job that writes the file. */
+/** Inserts a version of the file with this key; call it in the job that writes the file. */
 export function insertVersion(database: SqliteDatabase, file: number, version: FileVersion): void {
   const { number, id, sha256, sizeBytes, shape, author, source, isExecutable } = version;
   database.run(INSERT, [

@@ -3,8 +3,8 @@ import { DomainError } from '../../common/domain-error.js';
 import { SqliteDatabase } from './database.js';
 
 /**
- * The small integer that stands for a workspace in every row. Kept in memory: a workspace keeps its key and is never
- * removed. Look it up before a write, not in its job: a key that is not committed yet must not be kept.
+ * The small integer key of each workspace in rows. Cached: a workspace keeps its key and is never removed. Look it up
+ * before a write, not in its job: an uncommitted key must not be cached.
  */
 @Injectable()
 export class WorkspaceKeys {
@@ -13,7 +13,7 @@ export class WorkspaceKeys {
 
   constructor(private readonly database: SqliteDatabase) {}
 
-  /** The workspace's key; null where there is no such workspace. */
+  /** The workspace's key; null for an unknown workspace. */
   find(workspaceId: string): number | null {
     const known = this.keys.get(workspaceId);
     if (known !== undefined) return known;
@@ -25,14 +25,14 @@ export class WorkspaceKeys {
     return row[0];
   }
 
-  /** The same for a write, which cannot go on without one. */
+  /** Throws NOT_FOUND for an unknown workspace. */
   require(workspaceId: string): number {
     const key = this.find(workspaceId);
     if (key === null) throw new DomainError('NOT_FOUND', 'There is no such workspace.');
     return key;
   }
 
-  /** The workspace that a row's key stands for. */
+  /** The workspace with this key. */
   idOf(key: number): string {
     const known = this.ids.get(key);
     if (known !== undefined) return known;

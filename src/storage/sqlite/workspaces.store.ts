@@ -18,7 +18,7 @@ type WorkspaceRow = [
 const COLUMNS = 'w.id, w.workspace_id, w.name, w.approvals, w.created_at, w.created_by, w.version';
 const SELECT = `SELECT ${COLUMNS} FROM workspaces w`;
 const SELECT_OF_MEMBER = `SELECT m.role, ${COLUMNS} FROM members m JOIN workspaces w ON w.id = m.workspace`;
-/** What a user made comes first. */
+/** Workspaces that the user created come first. */
 const ORDER = 'w.created_by IS NOT ?, w.created_at, w.id';
 
 @Injectable()
@@ -142,7 +142,7 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
     return row === null ? null : this.withMembers(row);
   }
 
-  /** Writes only what changes: of a thousand members one request changes one. */
+  /** Writes only changes: of a thousand members one request changes one. */
   private replaceMembers(key: number, { members }: WorkspaceRecord): void {
     const known = new Map(
       this.database

@@ -9,38 +9,38 @@ import { readAll, type RecordSource } from './store.js';
 import { type AggregateKind, type Kind, KINDS, type WholeBlob, type Records } from './records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Findings } from './findings.js';
-import { isSame, nothingIn, toldOf, type UsageDifference, UsageTally } from './usage-tally.js';
+import { isSame, emptyUsage, describeDifference, type UsageDifference, UsageTally } from './usage-tally.js';
 
-/** Bytes that nothing refers to are kept for a day, and removed by a sweep after that; twice as long is too long. */
+/** A sweep removes unreferenced bytes after a day; twice that is a fault. */
 const LOOSE_MS = 2 * 24 * 60 * 60_000;
 
-/** A backend that counts after its writes has done so after that long. */
+/** A backend that counts after its writes has done so after this time, ms. */
 const COUNTED_MS = 1000;
 
-/** Sets the usage of a workspace to what it holds; false where it was counted meanwhile. */
+/** Sets the usage of a workspace to what it holds; false if it was counted meanwhile. */
 export type RepairUsage = (difference: UsageDifference) => Promise<boolean>;
 
-/** What is referred to and was not seen yet, with one that refers to it. */
-class Wanted {
+/** References without a known target yet, with an example of each. */
+class Missing {
   private readonly by = new Map<string, string>();
 
-  want(name: string, by: string): void {
+  add(name: string, by: string): void {
     if (!this.by.has(name)) this.by.set(name, by);
   }
 
-  seen(name: string): void {
+  resolve(name: string): void {
     this.by.delete(name);
   }
 
-  tell(kind: Kind, findings: Findings): void {
+  report(kind: Kind, findings: Findings): void {
     for (const [name, by] of this.by) findings.add('missing', `${KINDS[kind]}: ${name}, of ${by}`);
   }
 }
 
 /**
- * Reads all that a store holds, and holds it against each other: trails without gaps, bytes by their hashes, nothing that
- * refers to what is not there. Gives how many records there are of each kind. What refers to something is read before that,
- * so that what a server writes meanwhile is not taken for missing. Keeps a name for each blob, session and batch in memory.
+ * Reads everything in a store and checks its consistency: trails without gaps, bytes against hashes, no dangling
+ * references. Returns the number of records per kind. Referencing records are read before their targets, so that
+ * concurrent writes are not reported as missing. Keeps a name per blob, session and batch in memory.
  */
 export async function checkRecords(
   source: RecordSource,
@@ -51,71 +51,71 @@ export async function checkRecords(
   const tally = new UsageTally();
   const counts = new Map<Kind, number>();
   const readEach = readerOf(findings, counts);
-  const each = <Of extends AggregateKind>(kind: Of, look: Look<Records[Of]>) =>
-    readEach(kind, source.read(kind), look);
-  const eachOf = <R extends object>(declaration: RecordDeclaration<R>, look: Look<R>) =>
-    readEach(declaration.name, inPages(source.records.all(declaration)), look);
-  const [users, sessions, batches, blobs] = [new Wanted(), new Wanted(), new Wanted(), new Wanted()];
+  const check = <Of extends AggregateKind>(kind: Of, inspect: Inspect<Records[Of]>) =>
+    readEach(kind, source.read(kind), inspect);
+  const checkDeclared = <R extends object>(declaration: RecordDeclaration<R>, inspect: Inspect<R>) =>
+    readEach(declaration.name, inPages(source.records.all(declaration)), inspect);
+  const [users, sessions, batches, blobs] = [new Missing(), new Missing(), new Missing(), new Missing()];
 
-  // First: what is written meanwhile makes a count newer than what is read here, and is then left alone.
-  await each('usage', (usage) => tally.usage(usage));
-  await each('events', trail(findings));
-  await each('turns', ({ workspaceId, sessionId, turnId, calls }) => {
-    sessions.want(`${workspaceId} ${sessionId}`, `turn ${turnId}`);
+  // First, so that a concurrent write makes its count newer than what is read here; such a count is skipped.
+  await check('usage', (usage) => tally.usage(usage));
+  await check('events', trail(findings));
+  await check('turns', ({ workspaceId, sessionId, turnId, calls }) => {
+    sessions.add(`${workspaceId} ${sessionId}`, `turn ${turnId}`);
     for (const { batchId, callId } of calls)
-      if (batchId !== null) batches.want(`${workspaceId} ${batchId}`, `call ${callId}`);
+      if (batchId !== null) batches.add(`${workspaceId} ${batchId}`, `call ${callId}`);
   });
-  await each('versions', (version) => {
+  await check('versions', (version) => {
     const { workspaceId, fileId, number, sha256 } = version;
     tally.version(version);
-    blobs.want(`${workspaceId} ${sha256}`, `version ${number} of file ${fileId}`);
+    blobs.add(`${workspaceId} ${sha256}`, `version ${number} of file ${fileId}`);
   });
-  await each('entries', (entry) => {
+  await check('entries', (entry) => {
     tally.entry(entry);
-    if (entry.kind === 'file') blobs.want(`${entry.workspaceId} ${entry.head.sha256}`, `file ${entry.id}`);
+    if (entry.kind === 'file') blobs.add(`${entry.workspaceId} ${entry.head.sha256}`, `file ${entry.id}`);
   });
-  await each('batches', ({ record }) => {
+  await check('batches', ({ record }) => {
     const { workspaceId, batchId } = JSON.parse(record) as PatchBatchRecord;
-    batches.seen(`${workspaceId} ${batchId}`);
+    batches.resolve(`${workspaceId} ${batchId}`);
   });
-  await eachOf(SESSIONS, (session) => {
+  await checkDeclared(SESSIONS, (session) => {
     const { workspaceId, id, userId } = session;
     tally.session(session);
-    sessions.seen(`${workspaceId} ${id}`);
-    users.want(userId, `session ${id}`);
+    sessions.resolve(`${workspaceId} ${id}`);
+    users.add(userId, `session ${id}`);
   });
-  await eachOf(ACTIVE_FILES, (list) => tally.activeFiles(list));
-  await each('blobs', async (blob) => {
+  await checkDeclared(ACTIVE_FILES, (list) => tally.activeFiles(list));
+  await check('blobs', async (blob) => {
     tally.blob(blob);
-    blobs.seen(`${blob.workspaceId} ${blob.sha256}`);
+    blobs.resolve(`${blob.workspaceId} ${blob.sha256}`);
     await checkBlob(blob, findings, now);
   });
-  await eachOf(LOGINS, ({ id, userId }) => users.want(userId, `login ${id}`));
-  await each('workspaces', ({ id, members }) =>
-    members.forEach(({ userId }) => users.want(userId, `workspace ${id}`)),
+  await checkDeclared(LOGINS, ({ id, userId }) => users.add(userId, `login ${id}`));
+  await check('workspaces', ({ id, members }) =>
+    members.forEach(({ userId }) => users.add(userId, `workspace ${id}`)),
   );
-  await eachOf(USERS, ({ id }) => users.seen(id));
+  await checkDeclared(USERS, ({ id }) => users.resolve(id));
   for (const kind of Object.keys(KINDS))
     if (!counts.has(kind)) await readEach(kind, readAll(source, kind), () => {});
 
-  users.tell('users', findings);
-  sessions.tell('sessions', findings);
-  batches.tell('batches', findings);
-  blobs.tell('blobs', findings);
+  users.report('users', findings);
+  sessions.report('sessions', findings);
+  batches.report('batches', findings);
+  blobs.report('blobs', findings);
   if (!findings.hasUnreadable) await checkUsage(source, tally.differences(), findings, repair);
   return counts;
 }
 
-type Look<Item> = (record: Item) => void | Promise<void>;
-type Reader = <Item>(kind: Kind, pages: AsyncIterable<Item[]>, look: Look<Item>) => Promise<void>;
+type Inspect<Item> = (record: Item) => void | Promise<void>;
+type Reader = <Item>(kind: Kind, pages: AsyncIterable<Item[]>, inspect: Inspect<Item>) => Promise<void>;
 
-/** Reads all records of a kind, and notes in `counts` how many there are. */
+/** Reads all records of a kind, and counts them in `counts`. */
 function readerOf(findings: Findings, counts: Map<Kind, number>): Reader {
-  return async (kind, pages, look) => {
+  return async (kind, pages, inspect) => {
     let count = 0;
     try {
       for await (const records of pages) {
-        for (const record of records) await look(record);
+        for (const record of records) await inspect(record);
         count += records.length;
       }
     } catch (error) {
@@ -125,7 +125,7 @@ function readerOf(findings: Findings, counts: Map<Kind, number>): Reader {
   };
 }
 
-/** Tells of what is counted wrong, or repairs it. What a server was about to count is not. */
+/** Reports or repairs wrong counts, except those that a server was about to update. */
 async function checkUsage(
   source: RecordSource,
   differences: readonly UsageDifference[],
@@ -134,18 +134,18 @@ async function checkUsage(
 ): Promise<void> {
   if (differences.length === 0) return;
   await sleep(COUNTED_MS);
-  const later = new Map<string, Records['usage']>();
+  const stored = new Map<string, Records['usage']>();
   for await (const records of source.read('usage'))
-    for (const record of records) later.set(record.workspaceId, record);
+    for (const record of records) stored.set(record.workspaceId, record);
   for (const difference of differences) {
     const { workspaceId, counted } = difference;
-    if (!isSame(counted, later.get(workspaceId) ?? nothingIn(workspaceId))) continue;
+    if (!isSame(counted, stored.get(workspaceId) ?? emptyUsage(workspaceId))) continue;
     const isRepaired = repair !== null && (await repair(difference));
-    findings.add(isRepaired ? 'recounted' : 'counts', toldOf(difference));
+    findings.add(isRepaired ? 'recounted' : 'counts', describeDifference(difference));
   }
 }
 
-/** Looks at events in the order of workspaces and their numbers, which begin with 1. */
+/** Checks events by workspace and sequence number, from 1. */
 function trail(findings: Findings): (event: Records['events']) => void {
   let [current, next] = ['', 1];
   return ({ workspaceId, seq }) => {

@@ -1,48 +1,50 @@
 import { checkRecords, type RepairUsage } from './check-records.js';
 import { Findings } from './findings.js';
-import { naming } from './shown-uri.js';
+import { nameDatabase } from './shown-uri.js';
 import { checkDatabase } from '../mongo/check-database.js';
 import type { RecordSource } from './store.js';
 import type { Kind } from './records.js';
 import { checkBackup, checkDirectory, repairDirectory } from '../sqlite/check-directory.js';
 
-/** What a check has found, and how much it has looked at. */
+/** The findings of a check, and how much it has checked. */
 export interface Checked {
   counts: Map<Kind, number>;
   findings: Findings;
 }
 
 /**
- * Looks at a data directory, whether a server runs there or not; BackupError where there is none.
- * @param isRepair counts usage again where it is wrong; then no server may run
+ * Checks a data directory, even while a server runs; BackupError if there is none.
+ * @param isRepair corrects wrong usage counts; then no server may run
  */
 export function ofDirectory(dataDir: string, isRepair = false): Promise<Checked> {
-  return checked((findings, look) =>
-    isRepair ? repairDirectory(dataDir, findings, look) : checkDirectory(dataDir, findings, look),
+  return checked((findings, checkStore) =>
+    isRepair ? repairDirectory(dataDir, findings, checkStore) : checkDirectory(dataDir, findings, checkStore),
   );
 }
 
-/** Looks at a backup. */
+/** Checks a backup. */
 export function ofBackup(file: string): Promise<Checked> {
-  return checked((findings, look) => checkBackup(file, findings, look));
+  return checked((findings, checkStore) => checkBackup(file, findings, checkStore));
 }
 
 /**
- * Looks at a database, whether servers run on it or not. TransferError, or a fault of the database's without its password.
- * @param isRepair counts usage again where it is wrong
+ * Checks a database, whether servers run on it or not. TransferError, or a database error without its password.
+ * @param isRepair corrects wrong usage counts
  */
 export function ofDatabase(uri: string, isRepair = false): Promise<Checked> {
-  return naming(uri, () =>
-    checked((findings, look) =>
-      checkDatabase(uri, findings, Date.now(), (source, repair) => look(source, isRepair ? repair : null)),
+  return nameDatabase(uri, () =>
+    checked((findings, checkStore) =>
+      checkDatabase(uri, findings, Date.now(), (source, repair) =>
+        checkStore(source, isRepair ? repair : null),
+      ),
     ),
   );
 }
 
-type Look = (source: RecordSource, repair?: RepairUsage | null) => Promise<Map<Kind, number>>;
+type CheckStore = (source: RecordSource, repair?: RepairUsage | null) => Promise<Map<Kind, number>>;
 
 async function checked(
-  open: (findings: Findings, look: Look) => Promise<Map<Kind, number>>,
+  open: (findings: Findings, checkStore: CheckStore) => Promise<Map<Kind, number>>,
 ): Promise<Checked> {
   const findings = new Findings();
   const counts = await open(findings, (source, repair) =>

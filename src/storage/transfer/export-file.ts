@@ -3,12 +3,12 @@ import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { partialOf, place, realFolder, sync } from '../partial-file.js';
+import { partialOf, publish, realFolder, sync } from '../partial-file.js';
 
-/** In the place of a file: stdout, or stdin. */
+/** Stands for stdout or stdin. */
 export const STANDARD = '-';
 
-/** Makes a new file, for its owner alone, which has its name once it is whole. */
+/** Writes a new file, with access for its owner only, which gets its name once it is complete. */
 export async function writeExport(
   file: string,
   lines: AsyncIterable<string>,
@@ -22,7 +22,7 @@ export async function writeExport(
   try {
     const handle = await open(partial, 'wx', 0o600);
     await write(lines, handle.createWriteStream({ flush: true }), target, signal);
-    place(partial, target);
+    publish(partial, target);
     sync(folder);
   } finally {
     rmSync(partial, { force: true });

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
-import { Digest, type Stated } from './digest.js';
+import { Digest, type DigestSummary } from './digest.js';
 import { FORMAT, FORMAT_VERSION, lineOf, linesOf } from './format.js';
 import { type Kind, KINDS } from './records.js';
-import type { Tell } from './progress.js';
+import type { ReportProgress } from './progress.js';
 import type { RecordSource } from './store.js';
 
-/** How many records there are of each kind. */
+/** Number of records by kind. */
 export type Counts = Map<Kind, number>;
 
-/** The lines of an export of all that a store holds. Notes in `counts` how many records they are. */
+/** The lines of an export of a whole store. Counts the records in `counts`. */
 export async function* exportLines(
   source: RecordSource,
   from: { store: string; schemaVersion: number },
   counts: Counts,
-  tell: Tell,
+  report: ReportProgress,
 ): AsyncGenerator<string> {
-  const whole = createHash('sha256');
+  const fileHash = createHash('sha256');
   const header = {
     format: FORMAT,
     version: FORMAT_VERSION,
@@ -23,20 +23,20 @@ export async function* exportLines(
     createdAt: new Date().toISOString(),
   } as const;
   const first = lineOf(header);
-  whole.update(first);
+  fileHash.update(first);
   yield first;
-  const kinds = {} as Record<Kind, Stated>;
+  const kinds = {} as Record<Kind, DigestSummary>;
   for (const kind of Object.keys(KINDS)) {
     const digest = new Digest();
     for await (const { line, isRecord } of linesOf(source, kind)) {
       digest.add(line, isRecord);
-      whole.update(line);
-      tell('exported', kind, digest.records);
+      fileHash.update(line);
+      report('exported', kind, digest.records);
       yield line;
     }
-    tell('exported', kind, digest.records, true);
-    kinds[kind] = digest.stated;
+    report('exported', kind, digest.records, true);
+    kinds[kind] = digest.summary;
     counts.set(kind, digest.records);
   }
-  yield lineOf({ kind: 'end', kinds, sha256: whole.digest('hex') });
+  yield lineOf({ kind: 'end', kinds, sha256: fileHash.digest('hex') });
 }

@@ -1,4 +1,4 @@
-/** What a check can find: what is said of it, and what mends it. A fault does not go away by itself. */
+/** The kinds of findings: message and remedy. A fault does not disappear by itself. */
 const KINDS = {
   structure: { isFault: true, what: 'The database is damaged', mend: 'Restore a backup.' },
   declared: {
@@ -31,35 +31,35 @@ const KINDS = {
 
 export type FindingKind = keyof typeof KINDS;
 
-/** So many of a kind are named; the others are counted. */
+/** Examples per kind; further findings are only counted. */
 const EXAMPLES = 3;
 
-/** What a check has found so far: bounded, however much that is. */
+/** The findings of a check, bounded in size. */
 export class Findings {
-  private readonly found = new Map<FindingKind, { count: number; examples: string[] }>();
+  private readonly findings = new Map<FindingKind, { count: number; examples: string[] }>();
 
-  /** @param example names one, for whoever is to look at it. */
+  /** @param example names one finding. */
   add(kind: FindingKind, example: string): void {
-    const { count, examples } = this.found.get(kind) ?? { count: 0, examples: [] };
-    const kept = examples.length < EXAMPLES ? [...examples, example] : examples;
-    this.found.set(kind, { count: count + 1, examples: kept });
+    const { count, examples } = this.findings.get(kind) ?? { count: 0, examples: [] };
+    const shown = examples.length < EXAMPLES ? [...examples, example] : examples;
+    this.findings.set(kind, { count: count + 1, examples: shown });
   }
 
   get hasUnreadable(): boolean {
-    return this.found.has('unreadable');
+    return this.findings.has('unreadable');
   }
 
   get hasFaults(): boolean {
-    return [...this.found.keys()].some((kind) => KINDS[kind].isFault);
+    return [...this.findings.keys()].some((kind) => KINDS[kind].isFault);
   }
 
-  /** A paragraph for each kind; "" where nothing was found. */
+  /** A paragraph per kind; "" without findings. */
   toString(): string {
-    return [...this.found]
+    return [...this.findings]
       .map(([kind, { count, examples }]) => {
-        const { what, mend } = KINDS[kind];
+        const { what: message, mend: remedy } = KINDS[kind];
         const more = count > examples.length ? `\n  … and ${count - examples.length} more` : '';
-        return `${what} (${count}). ${mend}\n${examples.map((one) => `  ${one}`).join('\n')}${more}`;
+        return `${message} (${count}). ${remedy}\n${examples.map((text) => `  ${text}`).join('\n')}${more}`;
       })
       .join('\n');
   }

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Stated } from './digest.js';
+import type { DigestSummary } from './digest.js';
 import { type Kind, KINDS, TransferError, type WholeBlob } from './records.js';
 import { readAll, type RecordSource } from './store.js';
 
 /**
- * An export is JSON, one object a line: a header; the records, kind after kind in the order of KINDS, bytes of a blob in
- * lines of base64 behind its record; a trailer.
+ * An export is JSON, one object per line: a header; the records by kind in the order of KINDS, with a blob's bytes in
+ * lines of base64 after its record; a trailer.
  */
 export const FORMAT = 'patchbay-export';
-/** A release reads this version only. It changes with what a line may hold. */
+/** A release reads only this version. It changes with the content of lines. */
 export const FORMAT_VERSION = 1;
 
-/** A longer line is never written, and not read. */
+/** Longer lines are neither written nor read. */
 export const MAX_LINE_BYTES = 256 * 1024 * 1024;
 /** Bytes of a blob in one line. */
 const CHUNK_BYTES = 192 * 1024;
@@ -19,7 +19,7 @@ const CHUNK_BYTES = 192 * 1024;
 export interface Header {
   format: typeof FORMAT;
   version: number;
-  /** Which backend wrote it, in which schema version: for people. */
+  /** The backend that wrote it, with its schema version: for people. */
   store: string;
   schemaVersion: number;
   createdAt: string;
@@ -29,14 +29,14 @@ export interface RecordLine {
   kind: Kind;
   record: object;
 }
-/** Some of the bytes of the blob before. */
+/** Some bytes of the preceding blob. */
 export interface BytesLine {
   kind: 'blobs';
   bytes: string;
 }
 export interface Trailer {
   kind: 'end';
-  kinds: { [Of in Kind]: Stated };
+  kinds: { [Of in Kind]: DigestSummary };
   /** Of all bytes before the trailer. */
   sha256: string;
 }
@@ -45,7 +45,7 @@ export function lineOf(content: Header | RecordLine | BytesLine | Trailer): stri
   return `${JSON.stringify(content)}\n`;
 }
 
-/** The lines of a kind. The same record gives the same line, whichever store it is read from. */
+/** The lines of a kind. Equal records give equal lines, whichever store they come from. */
 export async function* linesOf(
   source: RecordSource,
   kind: Kind,
@@ -77,10 +77,7 @@ export function isBytesOf({ sha256, size }: Pick<WholeBlob, 'sha256' | 'size'>, 
   return bytes.length === size && createHash('sha256').update(bytes).digest('hex') === sha256;
 }
 
-/**
- * JSON with the names of a record, and of its parts, in order. What lies deeper is a value that somebody sent: its names
- * keep their own order.
- */
+/** JSON with the names of a record and its parts sorted. Deeper values are user data and keep their order of names. */
 function spelt(value: unknown, depth: number): string {
   if (depth === 0 || typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => spelt(item, depth)).join()}]`;

@@ -5,45 +5,45 @@ import type { Counts } from './export.js';
 import { type BytesLine, FORMAT, FORMAT_VERSION, type Header, isBytesOf, linesOf } from './format.js';
 import { type RecordLine, type Trailer } from './format.js';
 import { linesIn } from './lines.js';
-import type { Tell } from './progress.js';
+import type { ReportProgress } from './progress.js';
 import { ExportFileError, type Kind, KINDS, TransferError, type WholeBlob } from './records.js';
 import { type RecordTarget, writeAll } from './store.js';
 
 type Line = RecordLine | BytesLine | Trailer;
 
-/** So many records, or bytes of their lines, are written at once. */
+/** Records, or bytes of their lines, per write. */
 const [BATCH_RECORDS, BATCH_BYTES] = [500, 1024 * 1024];
 
 const ORDER = Object.keys(KINDS);
 const DAMAGED = 'the export is damaged';
 
 /**
- * Fills an empty store with an export, holds what was read against its trailer, then reads all records back from the store
- * and holds them against it, too. TransferError where anything differs; the store is of no use then.
+ * Fills an empty store with an export and checks it against its trailer, then reads all records back and compares
+ * them. TransferError on any difference; the store must be discarded then.
  */
 export async function importLines(
   stream: AsyncIterable<Buffer>,
   target: RecordTarget,
-  tell: Tell,
+  report: ReportProgress,
 ): Promise<Counts> {
-  const digests = await new Import(target, tell).from(stream);
-  for (const kind of ORDER) await verify(target, kind, digests.get(kind)!, tell);
+  const digests = await new Import(target, report).from(stream);
+  for (const kind of ORDER) await verify(target, kind, digests.get(kind)!, report);
   return new Map(ORDER.map((kind) => [kind, digests.get(kind)!.records]));
 }
 
 class Import {
   private readonly digests = new Map<Kind, Digest>(ORDER.map((kind) => [kind, new Digest()]));
-  private readonly whole = createHash('sha256');
+  private readonly fileHash = createHash('sha256');
   private lines = 0;
   private kind = ORDER[0]!;
   private batch: object[] = [];
   private batchBytes = 0;
-  /** A blob whose bytes are on their way. */
+  /** The blob whose bytes are being read. */
   private blob: { record: WholeBlob; chunks: Buffer[]; size: number } | null = null;
 
   constructor(
     private readonly target: RecordTarget,
-    private readonly tell: Tell,
+    private readonly report: ReportProgress,
   ) {}
 
   async from(stream: AsyncIterable<Buffer>): Promise<Map<Kind, Digest>> {
@@ -54,8 +54,8 @@ class Import {
       const line = this.parsed(bytes);
       if (this.lines === 1) checkHeader(line as unknown as Header);
       else if ('kinds' in line) trailer = line;
-      else await this.take(line, bytes);
-      if (trailer === null) this.whole.update(bytes);
+      else await this.addLine(line, bytes);
+      if (trailer === null) this.fileHash.update(bytes);
     }
     if (this.lines === 0) throw new ExportFileError('The export is empty.');
     if (trailer === null) throw this.fault('it ends before its last line, so it is cut off');
@@ -64,30 +64,30 @@ class Import {
     return this.digests;
   }
 
-  private async take(line: RecordLine | BytesLine, bytes: Buffer): Promise<void> {
+  private async addLine(line: RecordLine | BytesLine, bytes: Buffer): Promise<void> {
     const at = ORDER.indexOf(line.kind);
     if (at < ORDER.indexOf(this.kind)) throw this.fault(`${String(line.kind)} is not expected here`);
     await this.finishKinds(at);
     const isRecord = 'record' in line;
     this.digests.get(this.kind)!.add(bytes, isRecord);
-    if (isRecord) await this.takeRecord(line.record, bytes.length);
-    else await this.takeBytes(line.bytes);
+    if (isRecord) await this.addRecord(line.record, bytes.length);
+    else await this.addBytes(line.bytes);
   }
 
-  private async takeRecord(record: object, size: number): Promise<void> {
+  private async addRecord(record: object, size: number): Promise<void> {
     if (this.blob !== null) throw this.fault('bytes of the blob before are missing');
     if (typeof record !== 'object' || record === null) throw this.fault('a record is not an object');
     this.batchBytes += size;
     if (this.kind === 'blobs') {
       this.blob = { record: record as WholeBlob, chunks: [], size: 0 };
-      if (this.blob.record.size === 0) await this.takeBytes('');
+      if (this.blob.record.size === 0) await this.addBytes('');
       return;
     }
     this.batch.push(record);
     if (this.batch.length >= BATCH_RECORDS || this.batchBytes >= BATCH_BYTES) await this.write();
   }
 
-  private async takeBytes(text: string): Promise<void> {
+  private async addBytes(text: string): Promise<void> {
     const { blob } = this;
     if (blob === null || typeof text !== 'string')
       throw this.fault('there are bytes without a blob before them');
@@ -108,7 +108,7 @@ class Import {
     if (this.blob !== null) throw this.fault('bytes of the last blob are missing');
     await this.write();
     for (let done = ORDER.indexOf(this.kind); done < at; done += 1)
-      this.tell('imported', ORDER[done]!, this.digests.get(ORDER[done]!)!.records, true);
+      this.report('imported', ORDER[done]!, this.digests.get(ORDER[done]!)!.records, true);
     if (at < ORDER.length) this.kind = ORDER[at]!;
   }
 
@@ -126,18 +126,18 @@ class Import {
         { cause: error },
       );
     }
-    this.tell('imported', kind, this.digests.get(kind)!.records);
+    this.report('imported', kind, this.digests.get(kind)!.records);
   }
 
   private check({ kinds, sha256 }: Trailer): void {
     for (const kind of ORDER) {
-      const [read, stated] = [this.digests.get(kind)!.stated, kinds?.[kind]];
-      if (stated === undefined || !isSameDigest(read, stated))
+      const [read, exported] = [this.digests.get(kind)!.summary, kinds?.[kind]];
+      if (exported === undefined || !isSameDigest(read, exported))
         throw this.fault(
-          `${KINDS[kind]} differ from what was exported (${read.records} of ${stated?.records ?? 0} found)`,
+          `${KINDS[kind]} differ from what was exported (${read.records} of ${exported?.records ?? 0} found)`,
         );
     }
-    if (this.whole.digest('hex') !== sha256) throw this.fault('its lines are not as they were written');
+    if (this.fileHash.digest('hex') !== sha256) throw this.fault('its lines are not as they were written');
   }
 
   private parsed(bytes: Buffer): Line {
@@ -150,8 +150,8 @@ class Import {
     throw this.lines === 1 ? noExport() : this.fault('this is not a line of an export');
   }
 
-  private fault(what: string): ExportFileError {
-    return new ExportFileError(`Line ${this.lines}: ${what}; ${DAMAGED}`);
+  private fault(message: string): ExportFileError {
+    return new ExportFileError(`Line ${this.lines}: ${message}; ${DAMAGED}`);
   }
 }
 
@@ -168,21 +168,26 @@ function noExport(): ExportFileError {
   return new ExportFileError('This is not an export of Patchbay.');
 }
 
-async function verify(target: RecordTarget, kind: Kind, imported: Digest, tell: Tell): Promise<void> {
+async function verify(
+  target: RecordTarget,
+  kind: Kind,
+  imported: Digest,
+  report: ReportProgress,
+): Promise<void> {
   const digest = new Digest();
   try {
     for await (const { line, isRecord } of linesOf(target, kind)) {
       digest.add(line, isRecord);
-      tell('verified', kind, digest.records);
+      report('verified', kind, digest.records);
     }
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    const what = `${KINDS[kind]}: what was stored cannot be read back: ${(error as Error).message}`;
-    throw new TransferError(what, { cause: error });
+    const message = `${KINDS[kind]}: what was stored cannot be read back: ${(error as Error).message}`;
+    throw new TransferError(message, { cause: error });
   }
-  if (!isSameDigest(digest.stated, imported.stated))
+  if (!isSameDigest(digest.summary, imported.summary))
     throw new TransferError(
       `${KINDS[kind]}: ${imported.records} were imported, ${digest.records} read back, and they are not the same`,
     );
-  tell('verified', kind, digest.records, true);
+  report('verified', kind, digest.records, true);
 }

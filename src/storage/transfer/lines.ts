@@ -1,7 +1,7 @@
 import { MAX_LINE_BYTES } from './format.js';
 import { ExportFileError } from './records.js';
 
-/** The lines of a stream, each with the line feed at its end; the last one may have none. */
+/** The lines of a stream, each with its line feed; the last one may have none. */
 export async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   let size = 0;

@@ -2,16 +2,16 @@ import { type Kind, KINDS } from './records.js';
 
 const EVERY_MS = 100;
 
-/** Told how many records of a kind are done so far. */
-export type Tell = (
+/** Receives the number of records of a kind that are done. */
+export type ReportProgress = (
   step: 'exported' | 'imported' | 'verified',
   kind: Kind,
   done: number,
   isAll?: boolean,
 ) => void;
 
-/** A line for each kind that is done; at a terminal it counts up meanwhile, drawn over itself. */
-export function progressOn(out: NodeJS.WriteStream): Tell {
+/** Prints a line per finished kind; at a terminal it counts up in place meanwhile. */
+export function progressOn(out: NodeJS.WriteStream): ReportProgress {
   let drawnAt = 0;
   return (step, kind, done, isAll = false) => {
     if (!isAll && (!out.isTTY || Date.now() - drawnAt < EVERY_MS)) return;

@@ -6,9 +6,9 @@ import type { Usage } from '../ports/usage.store.js';
 import { RECORDS } from '../records/records.js';
 import type { Removal, WorkspaceRecord } from '../ports/workspaces.store.js';
 
-/** `removals`: those that are not settled, by user. */
+/** `removals`: the unsettled ones, by user. */
 export type WholeWorkspace = WorkspaceRecord & { removals: Omit<Removal, 'workspaceId'>[] };
-/** Without its bytes, which `read` gives. `looseSince`: since when no version refers to it, epoch ms; null where one does. */
+/** A blob; `read` returns its bytes. `looseSince`: since when it is unreferenced, epoch ms; null if it is not. */
 export interface WholeBlob {
   workspaceId: string;
   sha256: string;
@@ -18,27 +18,27 @@ export interface WholeBlob {
   markedAt: number | null;
   read: () => Promise<Uint8Array | null>;
 }
-/** Deleted ones, too. */
+/** Including deleted ones. */
 export type WholeEntry = FileRecord | (FolderRecord & { deletedAt: number | null });
 export type WholeVersion = FileVersion & { workspaceId: string; fileId: string };
-/** `record` is the JSON of a `PatchBatchRecord`. `loose`: the sweep has not looked for its turn yet. */
+/** `record` is the JSON of a `PatchBatchRecord`. `loose`: the sweep has not searched its turn yet. */
 export interface WholeBatch {
   record: string;
   loose: boolean;
 }
-/** What is stored of a call beside its state; absent what it does not have. */
+/** The stored values of a call beside its state; absent if it has none. */
 export interface CallValues {
   arguments: Json;
   result?: Json;
   details?: Json;
   editedArguments?: Json;
 }
-/** `values` are those of its calls, in their order. */
+/** `values` are those of its calls, in order. */
 export type WholeTurn = Turn & { values: CallValues[] };
-/** `members` by userId, those without anything left out. */
+/** `members` by userId, without those who have nothing. */
 export type WholeUsage = Usage & { workspaceId: string; members: (Usage & { userId: string })[] };
 
-/** All that a store holds beside the declared records, in the words of no backend. What follows from it, such as implied folders, is not in it. */
+/** Everything in a store beside the declared records, independent of the backend, without derived data. */
 export interface Records {
   workspaces: WholeWorkspace;
   blobs: WholeBlob;
@@ -53,7 +53,7 @@ export type AggregateKind = keyof Records;
 /** One of those, or the name of a declaration. */
 export type Kind = string;
 
-/** In the order in which they are exported: what is named comes before what names it. With the words for people. */
+/** Kinds in export order, referenced ones first, with their names for people. */
 export const KINDS: Readonly<Record<Kind, string>> = {
   workspaces: 'workspaces',
   ...Object.fromEntries(
@@ -70,19 +70,19 @@ export const KINDS: Readonly<Record<Kind, string>> = {
   } satisfies { readonly [Of in Exclude<AggregateKind, 'workspaces'>]: string }),
 };
 
-/** What is counted of whoever has nothing. */
+/** The usage of a user or workspace that has nothing. */
 export const NO_USAGE: Usage = { bytes: 0, files: 0, versions: 0, sessions: 0 };
 
 export function isNoUsage({ bytes, files, versions, sessions }: Usage): boolean {
   return bytes === 0 && files === 0 && versions === 0 && sessions === 0;
 }
 
-/** An operator can do something about it; its message is for them. */
+/** An error that an operator can fix; its message is for them. */
 export class TransferError extends Error {
   override readonly name = 'TransferError';
 }
 
-/** What is read is no whole export of a format that this release reads. */
+/** The input is not a complete export in a format that this release reads. */
 export class ExportFileError extends Error {
   override readonly name = 'ExportFileError';
 }

@@ -1,13 +1,13 @@
 import { TransferError } from './records.js';
 
-/** The URI as it may be shown: hosts and database. */
+/** The URI without credentials: hosts and database. */
 export function shownUri(uri: string): string {
   const [, scheme, rest] = /^(mongodb(?:\+srv)?:\/\/)([^?]*)/.exec(uri)!;
   return `${scheme}${rest!.slice(rest!.lastIndexOf('@') + 1)}`;
 }
 
-/** Says in a fault of the work which database it was, and no password. */
-export async function naming<T>(uri: string, work: () => Promise<T>): Promise<T> {
+/** Names the database, without its password, in errors of the work. */
+export async function nameDatabase<T>(uri: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -17,7 +17,7 @@ export async function naming<T>(uri: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** A driver's message may name the URI. */
+/** A driver's message may contain the URI. */
 function withoutSecrets(uri: string, message: string): string {
   const userInfo = /\/\/([^@/]*)@/.exec(uri)?.[1];
   const hidden = message.replaceAll(uri, shownUri(uri));

@@ -4,20 +4,20 @@ import type { RecordStore } from '../records/record-store.js';
 import { RECORDS } from '../records/records.js';
 import type { AggregateKind, Kind, Records } from './records.js';
 
-/** A store that is read whole. */
+/** A store that can be read completely. */
 export interface RecordSource {
-  /** Of what is declared. */
+  /** The declared records. */
   readonly records: RecordStore;
-  /** Every record of a kind, some at a time. */
+  /** Every record of a kind, in pages. */
   read<Of extends AggregateKind>(kind: Of): AsyncIterable<Records[Of][]>;
 }
 
-/** A store that is filled, in the order of KINDS. */
+/** A store to be filled, in the order of KINDS. */
 export interface RecordTarget extends RecordSource {
   write<Of extends AggregateKind>(kind: Of, records: readonly Records[Of][]): Promise<void>;
 }
 
-/** Every record of a kind, declared or not, some at a time. */
+/** Every record of a kind, declared or not, in pages. */
 export function readAll(source: RecordSource, kind: Kind): AsyncIterable<object[]> {
   const declaration = declarationOf(kind);
   if (declaration === undefined) return source.read(kind as AggregateKind);

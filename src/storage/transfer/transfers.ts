@@ -6,28 +6,28 @@ import { fromDirectory, intoDirectory } from '../sqlite/transfer-directory.js';
 import { type Counts, exportLines } from './export.js';
 import { readExport, STANDARD, writeExport } from './export-file.js';
 import { importLines } from './import.js';
-import type { Tell } from './progress.js';
+import type { ReportProgress } from './progress.js';
 import { ExportFileError } from './records.js';
-import { naming } from './shown-uri.js';
+import { nameDatabase } from './shown-uri.js';
 import type { RecordSource, RecordTarget } from './store.js';
 
 export { STANDARD };
 export { KINDS } from './records.js';
 
-/** Where the data is: in a data directory, or in a database where `uri` is not null. */
+/** Where the data is: in a data directory, or in a database if `uri` is not null. */
 export interface Place {
   dataDir: string;
   uri: string | null;
 }
 
 /**
- * Writes all data into a new file, or to stdout where `file` is `-`. A data directory may be in use; on a database nobody may
- * write meanwhile. Nothing is left where that fails.
+ * Exports all data into a new file, or to stdout if `file` is `-`. A data directory may be in use; a database must
+ * not be written meanwhile. On failure nothing remains.
  */
 export async function exportTo(
   { dataDir, uri }: Place,
   file: string,
-  tell: Tell,
+  report: ReportProgress,
   signal: AbortSignal,
 ): Promise<Counts> {
   if (uri === null && file !== STANDARD) refuseOwnName(dataDir, file);
@@ -35,26 +35,26 @@ export async function exportTo(
     const counts: Counts = new Map();
     await writeExport(
       file,
-      exportLines(source, { store, schemaVersion }, counts, untilAborted(tell, signal)),
+      exportLines(source, { store, schemaVersion }, counts, untilAborted(report, signal)),
       signal,
     );
     return counts;
   };
   if (uri === null) return fromDirectory(dataDir, from('embedded'));
-  return naming(uri, () => fromDatabase(uri, from('mongodb')));
+  return nameDatabase(uri, () => fromDatabase(uri, from('mongodb')));
 }
 
-/** Fills an empty store with an export, from a file or stdin, and verifies it. Nothing is left where that fails. */
+/** Fills an empty store with an export, from a file or stdin, and verifies it. On failure nothing remains. */
 export async function importFrom(
   { dataDir, uri }: Place,
   file: string,
-  tell: Tell,
+  report: ReportProgress,
   signal: AbortSignal,
 ): Promise<Counts> {
   if (file !== STANDARD) await access(file, constants.R_OK);
   const into = async (target: RecordTarget) => {
     try {
-      return await importLines(readExport(file, signal), target, untilAborted(tell, signal));
+      return await importLines(readExport(file, signal), target, untilAborted(report, signal));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof ExportFileError)
@@ -63,13 +63,13 @@ export async function importFrom(
     }
   };
   if (uri === null) return intoDirectory(dataDir, into);
-  return naming(uri, () => intoDatabase(uri, into));
+  return nameDatabase(uri, () => intoDatabase(uri, into));
 }
 
-/** Progress is told of every record: there the work ends where somebody stops it. */
-function untilAborted(tell: Tell, signal: AbortSignal): Tell {
+/** Progress is reported for every record, so an abort stops the work there. */
+function untilAborted(report: ReportProgress, signal: AbortSignal): ReportProgress {
   return (...progress) => {
     signal.throwIfAborted();
-    tell(...progress);
+    report(...progress);
   };
 }

@@ -2,14 +2,14 @@ import type { ActiveFilesRecord, SessionRecord } from '../records/sessions.js';
 import { isNoUsage, type WholeUsage, NO_USAGE, type Records } from './records.js';
 import type { Usage } from '../ports/usage.store.js';
 
-/** Where what is counted of a workspace is not what it holds. */
+/** A workspace whose counted usage differs from what it holds. */
 export interface UsageDifference {
   workspaceId: string;
   counted: WholeUsage;
   held: WholeUsage;
 }
 
-/** Counts what workspaces hold, as `UsageStore` has it, beside what is stored as counted. Keeps a row for each member. */
+/** Sums up what workspaces hold, by the rules of `UsageStore`, beside the stored counts. Keeps a row per member. */
 export class UsageTally {
   private readonly counted = new Map<string, WholeUsage>();
   private readonly held = new Map<string, Map<string, Usage>>();
@@ -45,7 +45,7 @@ export class UsageTally {
     return [...workspaceIds]
       .map((workspaceId) => ({
         workspaceId,
-        counted: this.counted.get(workspaceId) ?? nothingIn(workspaceId),
+        counted: this.counted.get(workspaceId) ?? emptyUsage(workspaceId),
         held: this.heldBy(workspaceId),
       }))
       .filter(({ counted, held }) => !isSame(counted, held));
@@ -64,11 +64,11 @@ export class UsageTally {
   }
 }
 
-export function nothingIn(workspaceId: string): WholeUsage {
+export function emptyUsage(workspaceId: string): WholeUsage {
   return { workspaceId, ...NO_USAGE, members: [] };
 }
 
-/** Whether two records of a workspace say the same. */
+/** Whether two records have the same counts. */
 export function isSame(one: WholeUsage, other: WholeUsage): boolean {
   return textOf(one) === textOf(other);
 }
@@ -90,8 +90,8 @@ function sumOf(one: Usage, other: Partial<Usage>): Usage {
   return { bytes: sum('bytes'), files: sum('files'), versions: sum('versions'), sessions: sum('sessions') };
 }
 
-export function toldOf({ workspaceId, counted, held }: UsageDifference): string {
-  const told = (usage: Usage): string =>
+export function describeDifference({ workspaceId, counted, held }: UsageDifference): string {
+  const describe = (usage: Usage): string =>
     `${usage.bytes} bytes, ${usage.files} files, ${usage.versions} versions, ${usage.sessions} sessions`;
-  return `workspace ${workspaceId}: counted ${told(counted)}; found ${told(held)}`;
+  return `workspace ${workspaceId}: counted ${describe(counted)}; found ${describe(held)}`;
 }

@@ -75,11 +75,13 @@ export class TurnAcceptance {
     }
     const { workspaceId, userId, id: sessionId } = session;
     const ref = { workspaceId, userId, sessionId, turnId };
-    const reservation = await this.openTurns.take(ref, checked.calls.length).catch(async (error: unknown) => {
-      // A duplicate may have stored the turn meanwhile and used the last room.
-      if ((await this.store.versionOf(ref)) === null) throw error;
-      return null;
-    });
+    const reservation = await this.openTurns
+      .reserve(ref, checked.calls.length)
+      .catch(async (error: unknown) => {
+        // A duplicate may have stored the turn meanwhile and used the last room.
+        if ((await this.store.versionOf(ref)) === null) throw error;
+        return null;
+      });
     if (reservation === null) return this.acceptNamed(session, request, { ...name, turnId }, purpose);
     try {
       const use = await this.store.lastUseOf(session.workspaceId, session.id);
