@@ -5,8 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { InvokeResult, TurnResult } from '@patchbay/protocol';
 import Libsql from 'libsql';
 import { freePort, TestProcess } from '../support/processes.js';
+import { registerUser, sendRequest } from '../support/test-user.js';
 import { waitFor } from '../support/wait-for.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -48,6 +50,27 @@ describe('the server process', () => {
     server.signal('SIGTERM');
     expect((await server.exited).code).toBe(0);
     expect(server.stderr).toBe('');
+  });
+
+  it('finishes the server calls of a turn on SIGTERM, and answers with their results [FILE-6]', async () => {
+    const server = run({ PATCHBAY_REGISTRATION: 'open' });
+    const url = await urlOf(server);
+    const user = await registerUser({ request: (...given) => sendRequest(url, ...given) });
+    const { id } = await user.createWorkspace();
+    const session = await user.post<{ sessionId: string }>(`/workspaces/${id}/sessions`, {});
+    const toolCalls = Array.from({ length: 200 }, (_, n) => ({
+      ...{ toolCallId: `c${n}`, name: 'write', arguments: { path: `/f${n}`, content: 'x' } },
+    }));
+    const turns = `/workspaces/${id}/sessions/${session.body.sessionId}/turns`;
+    const answer = user.post<InvokeResult<TurnResult>>(turns, { turnId: 't', toolCalls });
+    await waitFor(async () => (await user.get(`/workspaces/${id}/contents/f0`)).status === 200, 'a write');
+    server.signal('SIGTERM');
+    const { status, body } = await answer;
+    expect([status, new Set(body.result.toolResults.map((ended) => ended.status))]).toEqual([
+      200,
+      new Set(['succeeded']),
+    ]);
+    expect((await server.exited).code).toBe(0);
   });
 
   it('serves its API documentation', async () => {

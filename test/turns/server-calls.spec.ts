@@ -5,7 +5,6 @@ import { leave, trailOf } from '../contract/records.js';
 import { DomainError } from '../../src/common/domain-error.js';
 import { Memberships } from '../../src/access/memberships.js';
 import { SystemClock } from '../../src/common/clock.js';
-import { Lifecycle } from '../../src/common/lifecycle.js';
 import { Config } from '../../src/config/config.js';
 import { InProcessBus } from '../../src/events/in-process-bus.js';
 import { Quotas } from '../../src/limits/quotas.js';
@@ -24,12 +23,10 @@ const CATCH_UP_MS = 20;
 describe('the server-located calls of a turn', () => {
   let node: TurnNode;
   let execute: ServerTool['execute'];
-  let lifecycle: Lifecycle;
   let serverCalls: ServerCalls;
   beforeEach(async () => {
     node = await TurnNode.open();
     execute = () => Promise.resolve({});
-    lifecycle = new Lifecycle();
     const config = Config.with({ catchUpMs: CATCH_UP_MS });
     const { workspaces, usage } = node.backend.stores;
     serverCalls = new ServerCalls(
@@ -38,7 +35,6 @@ describe('the server-located calls of a turn', () => {
       new ToolRunner([{ contract, execute: (args, context) => execute(args, context) }], 4, 9),
       new Quotas(new Memberships(workspaces, new SystemClock(), new InProcessBus()), usage, config),
       { value: 'node' },
-      lifecycle,
       // Each look is a moment later: a lease that would not change is not written.
       { now: () => (node.now += 1) },
       config,
@@ -47,7 +43,6 @@ describe('the server-located calls of a turn', () => {
     node.reactWith(serverCalls);
   });
   afterEach(async () => {
-    lifecycle.stop();
     serverCalls.onApplicationShutdown();
     await node.close();
   });
@@ -134,7 +129,6 @@ describe('the server-located calls of a turn', () => {
   it('hold the lease of their turn while the server drains, and not once it has stopped', async () => {
     execute = () => new Promise(() => {});
     await accept();
-    lifecycle.stop();
     await waitFor(() => node.count('save') >= 2, 'renewals during the drain');
     serverCalls.onApplicationShutdown();
     await settled();

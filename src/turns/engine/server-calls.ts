@@ -5,7 +5,6 @@ import { PinoLogger } from '../../common/pino-logger.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { asOwner } from '../../common/work-owner.js';
-import { Lifecycle } from '../../common/lifecycle.js';
 import { Config } from '../../config/config.js';
 import { persist } from '../../common/persist.js';
 import type { ToolContext } from '../../tools/tool.js';
@@ -29,6 +28,8 @@ export class ServerCalls implements BeforeApplicationShutdown, OnApplicationShut
   private readonly running = new Map<string, { key: string; at: number; controller: AbortController }>();
   private readonly renewals = new Set<NodeJS.Timeout>();
   private readonly runs = new Set<Promise<void>>();
+  /** Aborts after the drain. */
+  private readonly stopped = new AbortController();
 
   constructor(
     private readonly turns: OpenTurns,
@@ -36,7 +37,6 @@ export class ServerCalls implements BeforeApplicationShutdown, OnApplicationShut
     private readonly runner: ToolRunner,
     private readonly quotas: Quotas,
     private readonly node: NodeId,
-    private readonly lifecycle: Lifecycle,
     private readonly clock: Clock,
     private readonly config: Config,
     private readonly logger: PinoLogger,
@@ -52,6 +52,7 @@ export class ServerCalls implements BeforeApplicationShutdown, OnApplicationShut
 
   /** A tool that hangs keeps its turn's lease only until shutdown; then another node takes over. */
   onApplicationShutdown(): void {
+    this.stopped.abort();
     for (const renewal of this.renewals) clearInterval(renewal);
   }
 
@@ -120,7 +121,7 @@ export class ServerCalls implements BeforeApplicationShutdown, OnApplicationShut
       if (edited === null) throw new Error(`Call ${callId} has lost its edited arguments.`);
       return edited;
     };
-    return persist(read, this.lifecycle.stopping, (error) =>
+    return persist(read, this.stopped.signal, (error) =>
       this.logger.error(
         { err: error, callId },
         'The arguments of a server tool could not be read; trying again',
@@ -167,7 +168,7 @@ export class ServerCalls implements BeforeApplicationShutdown, OnApplicationShut
   /** An executed call must end, so a failing store is retried. */
   private async end(turn: Turn, { callId }: Call, report: Report): Promise<void> {
     const record = () => this.turns.submit(turn, { type: 'executed', callId, report });
-    await persist(record, this.lifecycle.stopping, (error) =>
+    await persist(record, this.stopped.signal, (error) =>
       this.logger.error(
         { err: error, callId },
         'The end of a server tool could not be recorded; trying again',

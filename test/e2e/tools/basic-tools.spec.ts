@@ -1,3 +1,4 @@
+import { storesOf } from '../../contract/backends.js';
 import { upTo } from '../../contract/records.js';
 import { isOfTurn } from '../../support/invariants.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
@@ -178,6 +179,30 @@ describe('POST /tools', () => {
       error: 'Access forbidden: User is not a member of this workspace',
       code: 'FORBIDDEN',
     });
+  });
+
+  it('is one turn for requests with one Idempotency-Key [FILE-9]', async () => {
+    const there = await fixture.elsewhere();
+    const headers = { authorization: `Bearer ${there.user.token}`, 'idempotency-key': 'once' };
+    const post = (text: string) => {
+      const body = { tool: 'write', args: { path: '/once', content: { text } } };
+      return there.server.request('POST', `${there.base}/tools`, body, headers);
+    };
+    const [first, again] = [await post('a'), await post('a')];
+    expect([first.status, again.body]).toEqual([200, first.body]);
+    expect((await post('b')).status).toBe(409);
+  });
+
+  it('keeps nothing of the arguments of a call that was rejected [SHARE-1]', async () => {
+    const there = await fixture.elsewhere();
+    expect((await there.call('ls', { path: '/', text: 'x'.repeat(1000) })).status).toBe(400);
+    const [accepted] = await there.trail();
+    const ref = {
+      workspaceId: there.workspaceId,
+      sessionId: accepted!.sessionId!,
+      turnId: accepted!.turnId!,
+    };
+    expect(await storesOf(there.server.app).turns.argumentsOf(ref)).toEqual([null]);
   });
 
   it('records each step of a call, with what was called and what came of it [AUDIT-1] [FILE-9]', async () => {
