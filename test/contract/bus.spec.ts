@@ -8,6 +8,7 @@ import type { BusMessage } from '../../src/events/messages.js';
 import { EVERY_NODE, nodeChannel, userChannel, workspaceChannel } from '../../src/events/channels.js';
 import { InProcessBus } from '../../src/events/in-process-bus.js';
 import { RedisBus } from '../../src/events/redis-bus.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/system-commands.js';
 import { waitFor } from '../support/wait-for.js';
@@ -31,9 +32,7 @@ interface Ends {
 
 /** The tests of the port, on each of its implementations. */
 function busTests(open: () => Promise<Ends>): void {
-  let ends: Ends;
-  beforeAll(async () => (ends = await open()));
-  afterAll(() => ends.close());
+  const ends = suiteFixture(() => open());
 
   /** What is heard from now on on a channel at the other end. */
   async function listen(channel: Parameters<Bus['subscribe']>[0]): Promise<[BusMessage[], () => void]> {

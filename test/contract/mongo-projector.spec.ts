@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { newId } from '../../src/common/ids.js';
 import { outboxWith } from '../../src/storage/mongo/outbox.js';
+import { testFixture } from '../support/fixtures.js';
 import { hold, type Hold } from '../support/hold.js';
 import { describeOnMongo } from '../support/mongo-server.js';
 import { randomFrom } from './faults.js';
@@ -8,13 +9,11 @@ import { anEvent, upTo } from './records.js';
 import { insertWith, type TrailNode, TrailNodes, type TrailParts } from './trail-nodes.js';
 
 describeOnMongo('the projector of the trail', () => {
-  let servers: TrailNodes;
+  const servers = testFixture(() => TrailNodes.open());
   let nodes: TrailNode[];
   beforeEach(async () => {
-    servers = await TrailNodes.open();
     ({ nodes } = servers);
   });
-  afterEach(() => servers.close());
   const aNode = (change?: (parts: TrailParts) => void) => servers.another(change);
   const insert = insertWith;
 

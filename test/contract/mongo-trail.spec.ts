@@ -5,6 +5,7 @@ import { newId } from '../../src/common/ids.js';
 import { outboxUpdate } from '../../src/storage/mongo/outbox.js';
 import type { OutboxDocument } from '../../src/storage/mongo/outboxes.js';
 import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
+import { testFixture } from '../support/fixtures.js';
 import { describeOnMongo } from '../support/mongo-server.js';
 import { anEvent, upTo } from './records.js';
 import { insertWith, type TrailNode, TrailNodes, type TrailParts } from './trail-nodes.js';
@@ -25,13 +26,11 @@ function loseReplies({ database }: TrailParts): void {
 }
 
 describeOnMongo('the trail of a workspace on MongoDB', () => {
-  let servers: TrailNodes;
+  const servers = testFixture(() => TrailNodes.open());
   let nodes: TrailNode[];
   beforeEach(async () => {
-    servers = await TrailNodes.open();
     ({ nodes } = servers);
   });
-  afterEach(() => servers.close());
   const aNode = (change?: (parts: TrailParts) => void) => servers.another(change);
   const insert = insertWith;
   const update = (source: Model<OutboxDocument>, _id: string, workspaceId: string, events: AuditDraft[]) =>

@@ -4,21 +4,17 @@ import { getModelToken } from '@nestjs/mongoose';
 import { type Model, mongo as driver } from 'mongoose';
 import { USAGE, type UsageDocument } from '../../src/storage/mongo/usage-collections.js';
 import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { describeOnMongo } from '../support/mongo-server.js';
-import { type Stores, storesOf } from './backends.js';
+import { storesOf } from './backends.js';
 import { aFile, bytesOf } from './file-records.js';
-import { type MongoApp, openMongoApp } from './mongo-app.js';
+import { openMongoApp } from './mongo-app.js';
 import { givenWorkspace } from './records.js';
 
 describeOnMongo('counts on MongoDB', () => {
-  let mongo: MongoApp;
-  let stores: Stores;
-  beforeAll(async () => {
-    mongo = await openMongoApp();
-    ({ stores } = mongo);
-  });
+  const mongo = suiteFixture(() => openMongoApp());
+  const stores = suiteFixture(() => mongo.stores);
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => mongo.close());
 
   const in_ = (name: string) => mongo.in_(name);
   const usageModel = () => mongo.part<Model<UsageDocument>>(getModelToken(USAGE));

@@ -1,3 +1,4 @@
+import { testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
 import { failedResult } from '../support/fake-client.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
@@ -5,9 +6,7 @@ import { oneServer } from '../support/server.js';
 
 describe('the events of a turn as a whole', () => {
   const server = oneServer();
-  let fixture: RelayFixture;
-  beforeEach(async () => void (fixture = await RelayFixture.on(server(), await server().register())));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(async () => RelayFixture.on(server(), await server().register()));
 
   const invalid = { toolCallId: 'wrong', name: 'nothing', arguments: {} };
   /** Whole names of the turn's own events with what they count, and the steps of its calls. */
@@ -16,7 +15,7 @@ describe('the events of a turn as a whole', () => {
       name.startsWith('Turn.') ? [name, fields.outcomes ?? fields.callCount] : name.split('.')[2],
     );
 
-  it('stand before its calls and behind the last of them [AUDIT-11]', async () => {
+  it('come before the events of its calls and after the last of them [AUDIT-11]', async () => {
     const client = await fixture.client();
     const { turnId } = (await fixture.post([createCall('good'), createCall('bad'), invalid])).body.result;
     await client.delivery(2);
@@ -29,13 +28,13 @@ describe('the events of a turn as a whole', () => {
     expect(events.filter((event) => typeof event !== 'string')).toHaveLength(2);
   });
 
-  it('come at once where all calls fail at acceptance [AUDIT-11]', async () => {
+  it('come at once when all calls fail at acceptance [AUDIT-11]', async () => {
     const { turnId } = (await fixture.post([invalid])).body.result;
     const accepted = ['Turn.Accepted', 1];
     expect(await told(turnId)).toEqual([accepted, 'Rejected', ['Turn.Completed', { failed: 1 }]]);
   });
 
-  it('say that it was cancelled as a whole, and not where each call was [AUDIT-11]', async () => {
+  it('record that the turn was cancelled as a whole, and not when each call was cancelled [AUDIT-11]', async () => {
     const cancelled = ['Cancelled', 'Cancelled'];
     const post = async () => (await fixture.post([createCall('a'), createCall('b')])).body.result.turnId;
     const whole = await post();

@@ -46,7 +46,7 @@ describe('a call whose delivery is never acknowledged', () => {
     return folder;
   }
 
-  it('is executed by the client that it then goes to, and by no other [RELAY-14]', async () => {
+  it('is executed only by the client that gets it next [RELAY-14]', async () => {
     const first = await editor('first', proxy.url);
     proxy.hold('toServer');
     const { body } = await fixture.post([createCall('c', 'made.txt', 'once\n')]);

@@ -23,7 +23,7 @@ describe('a file that a client on another node holds', () => {
     there = new TextsFixture(two.b);
   });
 
-  it('is read from there, whole [RELAY-24]', async () => {
+  it('is read from that node as a whole [RELAY-24]', async () => {
     const client = await there.client('cli', ['Proj']);
     const text = 'ü\n'.repeat(300_000);
     client.giveFile = () => givenFile(text, { source: 'disk' });
@@ -33,7 +33,7 @@ describe('a file that a client on another node holds', () => {
     expect(client.reads).toEqual([{ docPath: 'proj/large.txt', maxBytes }]);
   });
 
-  it('is read there before a client here that the session does not use [RELAY-24]', async () => {
+  it('is read from that node rather than from a local client that the session does not use [RELAY-24]', async () => {
     const other = await here.client('other');
     other.giveFile = () => givenFile('other\n');
     await here.fixture.newSession('editor');
@@ -44,7 +44,7 @@ describe('a file that a client on another node holds', () => {
     expect(other.reads).toEqual([]);
   });
 
-  it('is refused from there with the reason', async () => {
+  it('is refused by that node with the reason', async () => {
     const client = await there.client('cli', ['proj']);
     client.giveFile = () => ({ ok: false, error: { code: 'FORBIDDEN', message: 'ignored' } });
     await here.write('/Proj/.env', 'cloud\n');
@@ -53,14 +53,14 @@ describe('a file that a client on another node holds', () => {
     expect(result.warnings).toEqual([expect.stringContaining('FORBIDDEN')]);
   });
 
-  it('is not waited for where the client there does not answer in its time', async () => {
+  it('is given up when the client there does not answer in time', async () => {
     (await there.client('cli', ['proj'])).giveFile = null;
     await here.write('/Proj/a.ts', 'cloud\n');
     const result = await here.readFile('proj/a.ts', { maxBytes: 1_024 });
     expect(result.warnings).toEqual([expect.stringContaining('it did not answer')]);
   });
 
-  it('is never another user’s', async () => {
+  it('is never read from another user’s client', async () => {
     const stranger = await two.servers.b.register();
     await two.a.user.addMember(two.a.workspaceId, stranger);
     const foreign = await two.b.client({ token: stranger.token, clientId: 'editor' });
@@ -70,7 +70,7 @@ describe('a file that a client on another node holds', () => {
     expect(foreign.reads).toEqual([]);
   });
 
-  it('is asked of no node where no client of the user is connected, and at once when one connects', async () => {
+  it('is requested from no node without a client of the user, and at once when one connects', async () => {
     await here.write('/Proj/a.ts', 'cloud\n');
     const asked = jest.spyOn(two.servers.a.app.get(FileRequestStore), 'ask');
     expect(await here.readFile('proj/a.ts')).toMatchObject({ source: 'cloud' });
@@ -80,7 +80,7 @@ describe('a file that a client on another node holds', () => {
     expect(await here.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'disk\n' });
   });
 
-  it.each(['cut', 'faulty'] as const)('is read, once, through a bus that is %s', async (line) => {
+  it.each(['cut', 'faulty'] as const)('is read once over a bus that is %s', async (line) => {
     const client = await there.client('cli', ['proj']);
     client.giveFile = () => givenFile('disk\n', { source: 'disk' });
     await here.write('/Proj/a.ts', 'cloud\n');
@@ -91,7 +91,7 @@ describe('a file that a client on another node holds', () => {
     expect(client.reads).toHaveLength(5);
   });
 
-  it('is not read again for a message that comes once more when all is over', async () => {
+  it('is not read again for a repeated message', async () => {
     const client = await there.client('cli', ['proj']);
     client.giveFile = () => givenFile('disk\n', { source: 'disk' });
     const bus = two.servers.b.app.get(Bus);
@@ -130,7 +130,7 @@ describe('a file that a client on another node holds', () => {
     await waitFor(async () => (await transientRecords(two)) === 0, 'the end of the request');
   });
 
-  it('is asked of a node that has died once, and then not again for a minute', async () => {
+  it('is requested once from a dead node and then not again for a minute', async () => {
     await there.client('cli', ['proj']);
     await here.write('/Proj/a.ts', 'cloud\n');
     jest.spyOn(two.servers.b.app.get(FileRequestStore), 'wantedOf').mockResolvedValue([]);

@@ -13,7 +13,7 @@ describe('a call that has waited over a restart', () => {
   beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'patchbay-restarts-'))));
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-  it('goes to the folder that another turn of its session began with since [RELAY-17]', async () => {
+  it('goes to the folder that another turn of its session has used since [RELAY-17]', async () => {
     const [proj, other] = [aRoot('proj'), aRoot('other')];
     const first = await startTestServer({ config: { dataDir } });
     const fixture = await RelayFixture.on(first, await first.register());

@@ -39,7 +39,7 @@ describe('while ten users hold as much as they can', () => {
   const head = (method: string, path: string, { token }: TestUser, more = ''): string =>
     `${method} /api/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`;
 
-  it('another’s body of ordinary size is taken [REQ-10]', async () => {
+  it('accepts a body of ordinary size from another user [REQ-10]', async () => {
     const receiving = server.app.get(Receiving);
     const size = 150 * KIB;
     const more = `Content-Type: application/json\r\nContent-Length: ${size}\r\n`;

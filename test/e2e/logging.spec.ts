@@ -1,21 +1,20 @@
 import { Logger } from '@nestjs/common';
 import type { Credentials } from '@patchbay/protocol';
 import { StorageHealth } from '../../src/storage/ports/storage-health.js';
-import { startTestServer, type TestServer } from '../support/server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { startTestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('the log', () => {
   const lines: string[] = [];
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer({
+  const server = suiteFixture(() =>
+    startTestServer({
       config: { logLevel: 'trace', rateLimit: 1000, trustedProxies: ['127.0.0.1'] },
       logDestination: { write: (line: string) => void lines.push(line) },
-    });
-  });
-  afterAll(() => server.close());
+    }),
+  );
 
-  it('has one line for a login that failed, with the address and the account, never with the email or the password [REQ-60]', async () => {
+  it('has one line for a failed login, with the address and the account, without the email and the password [REQ-60]', async () => {
     const user = await server.register('victim@example.com');
     const from = { 'x-forwarded-for': '203.0.113.7' };
     for (const email of ['victim@example.com', 'nobody@example.com'])
@@ -61,7 +60,7 @@ describe('the log', () => {
       ...headers,
     });
 
-  it('has one line for a refused request: who, where from, which route, which code and how long [REQ-60]', async () => {
+  it('has one line for a rejected request with user, address, route, code and duration [REQ-60]', async () => {
     const [owner, other] = [await server.register(), await server.register()];
     const { id: workspaceId } = await owner.createWorkspace();
     const about = {
@@ -126,7 +125,7 @@ describe('the log', () => {
     expect(lines.join('')).not.toContain('/health');
   });
 
-  it('has requests that failed under their id, and no secret', async () => {
+  it('has failed requests with their id and without secrets', async () => {
     const { credentials } = await server.register('log@example.com');
     const refused = await server.request('GET', '/workspaces?token=query-secret', undefined, {
       authorization: 'Bearer header-secret',

@@ -6,8 +6,9 @@ import { PassThrough } from 'node:stream';
 import { runCli } from '../../../packages/cli/src/program.js';
 import type { CliIo } from '../../../packages/cli/src/settings.js';
 import { CommandFixture } from '../../support/command-fixture.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { createCall } from '../../support/relay-fixture.js';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { startTestServer } from '../../support/server.js';
 
 /** A colour, the title of the window, an escape sequence of one byte, and a change of the direction of writing. */
 const TAINT = '\u001b[45m\u001b]0;x\u0007\u009b\u202e';
@@ -53,10 +54,9 @@ async function taintingProxy(target: string): Promise<Server> {
 }
 
 describe('Texts of a hostile server or disk', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer());
   let setup: CommandFixture;
   let proxy: Server;
-  beforeAll(async () => void (server = await startTestServer()));
   beforeEach(async () => {
     setup = await CommandFixture.on(server);
     proxy = await taintingProxy(server.url);
@@ -66,7 +66,6 @@ describe('Texts of a hostile server or disk', () => {
     proxy.close();
     await setup.close();
   });
-  afterAll(() => server.close());
 
   /** Both streams of a command at a terminal. */
   async function said(args: readonly string[], url?: string): Promise<string> {
@@ -83,7 +82,7 @@ describe('Texts of a hostile server or disk', () => {
     return text;
   }
 
-  it('steer no terminal, whichever command shows them', async () => {
+  it('send no control sequences to the terminal, in any command', async () => {
     const { turnId } = (await setup.fixture.post([createCall('c1', 'proj/a.txt')], { waitMs: 0 })).body
       .result;
     const turn = join(setup.directory, 'turn.json');
@@ -108,7 +107,7 @@ describe('Texts of a hostile server or disk', () => {
     }
   });
 
-  it('steer no terminal where they are names of files, or what was noted in the home', async () => {
+  it('send no control sequences to the terminal as file names or stored notes', async () => {
     const folder = await setup.folder(`proj${TAINT}`, {
       [`a${TAINT}.txt`]: 'a\n',
       [`.env${TAINT}`]: 'X=1\n',

@@ -48,7 +48,7 @@ describe('patchbay, of a server with a certificate of an own authority', () => {
     },
   );
 
-  it('speaks to it where the variable is set', async () => {
+  it('connects when the variable is set', async () => {
     const { code, err } = await run({ NODE_EXTRA_CA_CERTS: certificate }, 'workspaces');
     expect([code, err.includes('NODE_EXTRA_CA_CERTS')]).toEqual([3, false]);
   });

@@ -1,15 +1,14 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { suiteFixture } from '../../support/fixtures.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { type Model, refusalOf } from '../../support/folder-model.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 
 describe('a create over a file of a connected folder', () => {
-  let fixture: FolderFixture;
+  const fixture = suiteFixture(() => FolderFixture.start());
   let laptop: Machine;
   let model: Model;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
   beforeEach(async () => {
     await fixture.begin();
     laptop = fixture.machine();
@@ -42,7 +41,7 @@ describe('a create over a file of a connected folder', () => {
     expect(await laptop.read('odd.txt')).toBe('zero\nthree\n');
   });
 
-  it('takes a text of the Cloud that the folder never had for no base: both are kept', async () => {
+  it('does not use a Cloud text that the folder never had as base: both are kept', async () => {
     await writeFile(join(laptop.folder, 'odd.txt'), Buffer.from('\ufeffhello\n', 'utf16le'));
     await model.does('write', { path: '/proj/odd.txt', content: { text: 'of the Cloud\n' } });
     await laptop.connect();
@@ -52,7 +51,7 @@ describe('a create over a file of a connected folder', () => {
   });
 
   it.each([[true], [false]])(
-    'knows it by its docPath, so no twin is made and the history goes on (pushed: %s) [CREATE-2]',
+    'matches the file by its docPath, without a twin, and continues its history (pushed: %s) [CREATE-2]',
     async (pushed) => {
       if (pushed) await laptop.push();
       await laptop.connect();

@@ -1,3 +1,4 @@
+import { suiteFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 import { DEEDS, type Deed, Meeting, type Moment, MOMENTS } from '../../support/folder-meeting.js';
 import type { Machine } from '../../support/folder-machine.js';
@@ -43,14 +44,13 @@ function outcomesOf(deed: Deed, step: Step, moment: Moment, call: Call): string[
 }
 
 describe('a person’s deed meets the crash of a client in the midst of its calls', () => {
-  let fixture: FolderFixture;
+  const fixture = suiteFixture(() => FolderFixture.start());
   let laptop: Machine;
   const meetings = new Map<string, Meeting>();
   const nameOf = (deed: Deed, step: Step, moment: Moment, call: Call) =>
     [deed, STEPS[step].replace(':', ' '), moment, call].join(' ');
 
   beforeAll(async () => {
-    fixture = await FolderFixture.start();
     laptop = fixture.machine();
     const model = fixture.model();
     for (const crash of CRASHES)
@@ -60,7 +60,6 @@ describe('a person’s deed meets the crash of a client in the midst of its call
       }
     await Meeting.prepare(laptop, [...meetings.values()]);
   });
-  afterAll(() => fixture.close());
 
   describe.each(CRASHES)('%s, with the deed %s it, of a %s', (step, moment, call) => {
     const here = () => DEEDS.map((deed) => meetings.get(nameOf(deed, step, moment, call))!);

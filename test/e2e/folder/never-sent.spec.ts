@@ -1,5 +1,6 @@
 import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { suiteFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -7,10 +8,8 @@ import { waitFor } from '../../support/wait-for.js';
 const LIMIT = 8 * 1024 * 1024;
 
 describe('a file that was sent, and has become one that is never sent [RELAY-45]', () => {
-  let fixture: FolderFixture;
+  const fixture = suiteFixture(() => FolderFixture.start());
   let laptop: Machine;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
   beforeEach(async () => {
     await fixture.begin();
     laptop = fixture.machine();
@@ -59,7 +58,7 @@ describe('a file that was sent, and has become one that is never sent [RELAY-45]
     expect(await fixture.cloud()).toMatchObject({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n' });
   });
 
-  it('is told by a client, and stands in the context, until it is one that is sent again', async () => {
+  it('is reported by a client and in the context until it is sent again', async () => {
     const connected = await laptop.connect();
     await binary();
     await connected.says(/a\.txt: differs from the Cloud, and cannot be sent \(is binary/);

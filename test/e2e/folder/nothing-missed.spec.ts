@@ -1,15 +1,14 @@
 import { mkdir, rename } from 'node:fs/promises';
+import { suiteFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 import type { Machine } from '../../support/folder-machine.js';
 import type { Model } from '../../support/folder-model.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('what is neither overwritten, deleted nor missed in a folder', () => {
-  let fixture: FolderFixture;
+  const fixture = suiteFixture(() => FolderFixture.startApart());
   let laptop: Machine;
   let model: Model;
-  beforeAll(async () => void (fixture = await FolderFixture.startApart()));
-  afterAll(() => fixture.close());
   beforeEach(async () => {
     await fixture.begin();
     laptop = fixture.machine();
