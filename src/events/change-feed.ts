@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '@patchbay/protocol';
+import type { Subscription } from 'rxjs';
 import { PinoLogger } from '../common/pino-logger.js';
 import { Sweep } from '../common/sweep.js';
 import { Config } from '../config/config.js';
@@ -38,6 +39,7 @@ export class ChangeFeed extends Sweep {
   private readonly waiting = new Map<string, Waiting>();
   /** Workspaces that the other nodes are about to be told of. */
   private readonly hinted = new Set<string>();
+  private readonly growth: Subscription;
 
   constructor(
     private readonly store: AuditStore,
@@ -48,10 +50,15 @@ export class ChangeFeed extends Sweep {
     logger: PinoLogger,
   ) {
     super(catchUpMs, logger);
-    growth.workspaces$.subscribe((workspaceId) => {
+    this.growth = growth.workspaces$.subscribe((workspaceId) => {
       this.wake(workspaceId);
       void this.hint(workspaceId);
     });
+  }
+
+  override onModuleDestroy(): void {
+    this.growth.unsubscribe();
+    super.onModuleDestroy();
   }
 
   /** Up to `limit` events after `afterSeq`, and no more than 500. It has whatever was acknowledged before the call. */

@@ -63,7 +63,7 @@ describe('push and pull', () => {
           'conflicts 2:',
           '  both: was changed here, and in the Cloud too',
           '  unknown: already exists with other content',
-          'Nothing was overwritten; --force does so, and keeps what gives way.',
+          'Nothing was overwritten; --force overwrites, and keeps the other version.',
           '',
         ].join('\n'),
       );

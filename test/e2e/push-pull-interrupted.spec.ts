@@ -132,7 +132,7 @@ describe('a push or pull in a process of its own', () => {
     await answered(/^POST \/files\/commit$/, 1);
     stopped.signal('SIGINT');
     expect(await stopped.exited).toEqual({ code: 130, signal: null });
-    expect(stopped.stderr).toContain('Interrupted. What is done is kept');
+    expect(stopped.stderr).toContain('Interrupted. Finished work is kept');
     expect((await setup.push(folder)).code).toBe(0);
     expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 1,050 unchanged.\n');
   });

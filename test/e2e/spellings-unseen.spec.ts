@@ -103,7 +103,7 @@ describe('a rename by case alone after which other files would be seen here [FIL
     for (const flags of [[], ['--force']]) {
       const { code, out } = await setup.pull(folder, ...flags);
       expect([code, out]).toEqual([8, expect.stringContaining('move it away, and pull again')]);
-      expect(out).not.toContain('--force does so');
+      expect(out).not.toContain('--force overwrites');
     }
   });
 });

@@ -100,7 +100,7 @@ describe('the worker pool', () => {
     const pool = poolWith({ jobMs: 1_000, workers: 1 });
     await expect(pool.run('user', SPIN, 3_600_000, LOAD)).rejects.toMatchObject({
       code: 'TOO_LARGE',
-      message: 'The work on this takes more than 1000 ms; ask for less at once',
+      message: 'This request takes more than 1000 ms; ask for less at once',
     });
     await expect(pool.run('user', DOUBLE, 21, LOAD)).resolves.toBe(42);
   });
@@ -120,7 +120,7 @@ describe('the worker pool', () => {
     const pool = poolWith({ workerMemoryMb: 64 });
     await expect(pool.run('a', jobOf('eat'), null, LOAD)).rejects.toMatchObject({
       code: 'TOO_LARGE',
-      message: 'The work on this takes more than 64 MiB of memory; ask for less at once',
+      message: 'This request takes more than 64 MiB of memory; ask for less at once',
     });
     await expect(pool.run('a', DOUBLE, 2, LOAD)).resolves.toBe(4);
   });

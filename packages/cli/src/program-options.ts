@@ -20,7 +20,7 @@ export function waitOption(meaning: string): Option {
 export function includeSecrets(): Option {
   return repeated(
     '--include-secrets <pattern>',
-    'also send matching files that may hold secrets (.env, keys, logins of tools), as in .gitignore; repeatable',
+    'also send matching files that may contain secrets (.env, keys, logins of tools), as in .gitignore; repeatable',
   );
 }
 

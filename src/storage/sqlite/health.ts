@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { statfs } from 'node:fs/promises';
 import { StorageHealth } from '../ports/storage-health.js';
 import { SqliteDatabase } from './database.js';
+import { SCHEMA_VERSION } from './schema.js';
 
 /** With less than this a disk counts as full: a write that is small enough may still find a place in the log. */
 const LEAST_FREE_BYTES = 1024 * 1024;
@@ -18,7 +19,7 @@ export class SqliteHealth extends StorageHealth {
     // Some file systems do not say how large they are.
     if (blocks > 0 && bavail * bsize < LEAST_FREE_BYTES)
       throw new Error(`The disk of ${directory} is full: ${bavail * bsize} bytes are free`);
-    // A number that nobody reads: what counts is that it gets to the disk.
-    await this.database.write(() => this.database.run('PRAGMA user_version = 1'));
+    // Writes the number that is there already: the page goes to the disk all the same.
+    await this.database.write(() => this.database.run(`PRAGMA user_version = ${SCHEMA_VERSION}`));
   }
 }

@@ -91,7 +91,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     const { code, err } = await laptop.patchbay('connect', '--root', laptop.folder);
     expect([code, err]).toEqual([
       2,
-      expect.stringContaining('another folder at this place had the name proj'),
+      expect.stringContaining('another folder at this path was proj'),
     ]);
     expect(Object.keys(await fixture.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
     // A clone of the same project is that project.

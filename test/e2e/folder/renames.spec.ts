@@ -50,9 +50,9 @@ describe('names and modes of a connected folder’s files', () => {
     await commits('/proj/.GITIGNORE', { renamedFrom: '/proj/.gitignore', text: '# hello\npriv\n' });
     await commits('/proj/run.sh', { text: 'new\n', isExecutable: true });
     await commits('/proj/SRC/PAGE.ts', { renamedFrom: '/proj/src/page.ts', text: 'newer\n' });
-    await process.says(/\.gitignore: renamed in the Cloud, and not here \(to \.GITIGNORE\)/);
+    await process.says(/\.gitignore: renamed in the Cloud, not here \(to \.GITIGNORE\)/);
     await process.says(/run\.sh: has another mode in the Cloud \(executable\)/);
-    await process.says(/src\/page\.ts: renamed in the Cloud, and not here \(to SRC\/PAGE\.ts\)/);
+    await process.says(/src\/page\.ts: renamed in the Cloud, not here \(to SRC\/PAGE\.ts\)/);
     expect(await laptop.files()).toEqual({
       ...{ '.gitignore': '# hello\npriv\n', priv: 'private\n', 'run.sh': 'new\n', 'src/page.ts': 'newer\n' },
     });
@@ -74,7 +74,7 @@ describe('names and modes of a connected folder’s files', () => {
     await rename(join(desktop.folder, 'README.md'), join(desktop.folder, 'Readme.md'));
     await chmod(join(desktop.folder, 'run.sh'), 0o755);
     await desktop.push();
-    await process.says(/README\.md: renamed in the Cloud, and not here \(to Readme\.md\)/);
+    await process.says(/README\.md: renamed in the Cloud, not here \(to Readme\.md\)/);
     await process.says(/run\.sh: has another mode in the Cloud \(executable\)/);
     expect((await laptop.patchbay('status', laptop.folder)).out).toContain('README.md (renamed)');
     expect((await laptop.pull()).out).toMatch(/^received 2 files \(0 B\), 1 unchanged\.$/m);

@@ -17,7 +17,7 @@ export const UNKNOWN: Hidden = leftOut('in a repository that git cannot read');
 /** The message for a call about a hidden file, whether the file exists or not. */
 export function refusalText({ kind, reason }: Hidden): string {
   return kind === 'secret'
-    ? 'The file may hold secrets, so its text stays on the machine. A person can change it, or connect with --include-secrets.'
+    ? 'The file may contain secrets, so its text stays on the machine. A person can change it, or connect with --include-secrets.'
     : `The file is left out of the Cloud (${reason}), so its text stays on the machine. A person can change it.`;
 }
 
