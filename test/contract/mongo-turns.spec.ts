@@ -1,11 +1,8 @@
-import { type INestApplicationContext } from '@nestjs/common';
 import { jest } from '@jest/globals';
-import { NestFactory } from '@nestjs/core';
 import { getModelToken } from '@nestjs/mongoose';
-import { type Model, mongo } from 'mongoose';
+import { type Model, mongo as driver } from 'mongoose';
 import { type Json, MAX_PATH_CHARS } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
-import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
 import {
   TURN_TEXTS,
   type TurnDocument,
@@ -20,8 +17,9 @@ import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
 import type { Call, Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, completed, nextVersion } from '../../src/turns/state/turn.sample.js';
-import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
-import { type Stores, storesOf } from './backends.js';
+import { describeOnMongo } from '../support/mongo-server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { openMongoApp } from './mongo-app.js';
 import { anEvent, givenWorkspace, insertTurn, upTo } from './records.js';
 
 const [KIB, MIB] = [1024, 1024 * 1024];
@@ -29,31 +27,20 @@ const [KIB, MIB] = [1024, 1024 * 1024];
 const LATER = 365 * 24 * 60 * 60_000;
 
 describeOnMongo('turns on MongoDB', () => {
-  let app: INestApplicationContext;
-  let stores: Stores;
+  const mongo = suiteFixture(() => openMongoApp());
+  const stores = suiteFixture(() => mongo.stores);
   let turns: TurnStore;
   let model: Model<TurnDocument>;
   let texts: Model<TurnTextDocument>;
-  let drop: () => Promise<void>;
-
-  beforeAll(async () => {
-    const own = aDatabaseOn(MONGO_SERVER!);
-    ({ drop } = own);
-    const options = { logger: false, abortOnError: false } as const;
-    app = await NestFactory.createApplicationContext(MongoStorageModule.on(own.uri), options);
-    stores = storesOf(app);
+  beforeAll(() => {
     ({ turns } = stores);
-    model = app.get(getModelToken(TURNS), { strict: false });
-    texts = app.get(getModelToken(TURN_TEXTS), { strict: false });
+    model = mongo.part(getModelToken(TURNS));
+    texts = mongo.part(getModelToken(TURN_TEXTS));
   });
   afterEach(() => jest.restoreAllMocks());
-  afterAll(async () => {
-    await app.close();
-    await drop();
-  });
 
   const bytesOf = async (turn: Turn): Promise<number> =>
-    mongo.BSON.calculateObjectSize((await model.findOne({ _id: turnKey(turn) }).lean())!);
+    driver.BSON.calculateObjectSize((await model.findOne({ _id: turnKey(turn) }).lean())!);
   const textsOf = (turn: Turn) =>
     texts
       .find({ turn: turnKey(turn) })
@@ -145,7 +132,7 @@ describeOnMongo('turns on MongoDB', () => {
   it('have an outbox of a bound size, whoever empties it, and no save where it does not become empty', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn);
-    const projector = app.get(Projector, { strict: false });
+    const projector = mongo.part(Projector);
     // Nobody but the saves themselves.
     jest.spyOn(projector, 'wake').mockReturnValue();
     let standing = turn;
@@ -166,7 +153,7 @@ describeOnMongo('turns on MongoDB', () => {
 
   it('tell who projects their events as soon as there are some', async () => {
     const turn = aTurn(await givenWorkspace(stores));
-    const wake = jest.spyOn(app.get(Projector, { strict: false }), 'wake');
+    const wake = jest.spyOn(mongo.part(Projector), 'wake');
     await insertTurn(stores, turn, { events: [anEvent()] });
     expect(wake.mock.calls).toEqual([[turn.workspaceId]]);
     await turns.save(turn, nextVersion(turn), [], [anEvent()]);
@@ -177,7 +164,7 @@ describeOnMongo('turns on MongoDB', () => {
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn);
     const [{ callId }] = turn.calls as [Call];
-    const put = jest.spyOn(app.get(TurnTexts, { strict: false }), 'put');
+    const put = jest.spyOn(mongo.part(TurnTexts), 'put');
     put.mockRejectedValueOnce(new Error('not stored'));
     const result = 'r'.repeat(20 * KIB);
     await expect(turns.save(turn, completed(turn), [{ callId, result }], [])).rejects.toThrow('not stored');
@@ -213,7 +200,7 @@ describeOnMongo('turns on MongoDB', () => {
       ...given: Parameters<typeof update>
     ) =>
       update(...given).then(() => {
-        throw new mongo.MongoNetworkError('connection closed');
+        throw new driver.MongoNetworkError('connection closed');
       })) as never);
     const done = completed(turn);
     const result = 'r'.repeat(20 * KIB);
@@ -227,7 +214,7 @@ describeOnMongo('turns on MongoDB', () => {
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn, { arguments: ['a'.repeat(200 * KIB)] });
     const kept = (await textsOf(turn)).length;
-    const sweeper = app.get(TurnTexts, { strict: false });
+    const sweeper = mongo.part(TurnTexts);
     const orphan = async (of: Turn): Promise<void> => {
       const values = new TurnValues(newId());
       await values.add('o'.repeat(20 * KIB), 0);

@@ -1,20 +1,13 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { suiteFixture } from '../../support/fixtures.js';
-import type { Machine } from '../../support/folder-machine.js';
-import { type Model, refusalOf } from '../../support/folder-model.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
+import { refusalOf } from '../../support/folder-model.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 
 describe('a create over a file of a connected folder', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
-  let laptop: Machine;
-  let model: Model;
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    model = fixture.model();
-    await laptop.repository({ 'README.md': 'read me\n', 'src/Lib/a.ts': 'a\n' });
-  });
+  const laptop = testFixture(() => fixture.laptop({ 'README.md': 'read me\n', 'src/Lib/a.ts': 'a\n' }));
+  const model = testFixture(() => fixture.model());
 
   const kept = async (): Promise<string[]> =>
     (await readdir(laptop.folder)).filter((name) => name.includes('.patchbay-kept'));

@@ -1,18 +1,12 @@
 import { rename } from 'node:fs/promises';
 import { sha256 } from '@patchbay/protocol/hash';
-import { suiteFixture } from '../../support/fixtures.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('a connected folder', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
-  let laptop: Machine;
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    await laptop.repository({ 'a.txt': 'a\n', '.gitignore': 'secret*\n/out/\n' });
-  });
+  const laptop = testFixture(() => fixture.laptop({ 'a.txt': 'a\n', '.gitignore': 'secret*\n/out/\n' }));
 
   it('sends new files by the rules of push, and nothing that git ignores', async () => {
     await laptop.push();

@@ -1,21 +1,17 @@
 import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { suiteFixture } from '../../support/fixtures.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const LIMIT = 8 * 1024 * 1024;
 
 describe('a file that was sent, and has become one that is never sent [RELAY-45]', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
-  let laptop: Machine;
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    await laptop.repository({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n', 'same.txt': 'same\n' });
-    await laptop.push();
-  });
+  const laptop = testFixture(() =>
+    fixture.laptop({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n', 'same.txt': 'same\n' }),
+  );
+  beforeEach(() => laptop.push());
 
   const at = (path: string) => join(laptop.folder, path);
   const binary = () => writeFile(at('a.txt'), '\0\u0001');

@@ -1,21 +1,15 @@
 import { mkdir, rename } from 'node:fs/promises';
-import { suiteFixture } from '../../support/fixtures.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import type { Machine } from '../../support/folder-machine.js';
-import type { Model } from '../../support/folder-model.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('what is neither overwritten, deleted nor missed in a folder', () => {
   const fixture = suiteFixture(() => FolderFixture.startApart());
-  let laptop: Machine;
-  let model: Model;
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    model = fixture.model();
-    await laptop.repository({ 'a.txt': 'a\n', 'src/b.txt': 'b\n', 'src/c.txt': 'c\n' });
-    await laptop.push();
-  });
+  const laptop = testFixture(() =>
+    fixture.laptop({ 'a.txt': 'a\n', 'src/b.txt': 'b\n', 'src/c.txt': 'c\n' }),
+  );
+  const model = testFixture(() => fixture.model());
+  beforeEach(() => laptop.push());
 
   it('a Cloud text that the folder never had, by a create that overwrites the file here', async () => {
     const connected = await laptop.connect();
@@ -89,10 +83,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     await rename(laptop.folder, `${laptop.folder}-away`);
     await laptop.repository({ 'other.txt': 'of another project\n' });
     const { code, err } = await laptop.patchbay('connect', '--root', laptop.folder);
-    expect([code, err]).toEqual([
-      2,
-      expect.stringContaining('another folder at this path was proj'),
-    ]);
+    expect([code, err]).toEqual([2, expect.stringContaining('another folder at this path was proj')]);
     expect(Object.keys(await fixture.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
     // A clone of the same project is that project.
     await rename(laptop.folder, `${laptop.folder}-other`);

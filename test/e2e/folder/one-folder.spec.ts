@@ -1,22 +1,15 @@
-import { suiteFixture } from '../../support/fixtures.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import { type Machine } from '../../support/folder-machine.js';
-import { type Model, refusalOf } from '../../support/folder-model.js';
+import { refusalOf } from '../../support/folder-model.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const START = { 'src/price.ts': 'export const price = 1;\n', 'README.md': '# proj\n' };
 
 describe('a folder that a person and a model work in', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
-  let laptop: Machine;
-  let model: Model;
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    model = fixture.model();
-    await laptop.repository(START);
-    await laptop.push();
-  });
+  const laptop = testFixture(() => fixture.laptop(START));
+  const model = testFixture(() => fixture.model());
+  beforeEach(() => laptop.push());
 
   it('is in sync with the Cloud after an edit by hand, one by the model and a checkout', async () => {
     await laptop.connect();

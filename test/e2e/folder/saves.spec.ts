@@ -2,18 +2,14 @@ import { appendFile, copyFile, rename, unlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { CloudFilePage, CloudFileVersionPage } from '@patchbay/protocol';
-import { suiteFixture } from '../../support/fixtures.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('a save in a connected folder [RELAY-44]', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
-  let laptop: Machine;
+  const laptop = testFixture(() => fixture.laptop({ 'a.txt': 'a\n', 'b.txt': 'b\n' }));
   beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    await laptop.repository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
     await laptop.push();
     await laptop.connect();
   });

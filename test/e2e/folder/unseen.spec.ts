@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, ToolResult, WorkspaceRoot } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import { suiteFixture } from '../../support/fixtures.js';
-import type { Machine } from '../../support/folder-machine.js';
-import { type Model, refusalOf } from '../../support/folder-model.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
+import { refusalOf } from '../../support/folder-model.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 
 /** Longer than the client takes for a look at the folder and its upload. */
@@ -13,15 +12,9 @@ const A_WHILE = 1_500;
 
 describe('what git ignores in a connected folder', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
-  let laptop: Machine;
-  let model: Model;
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    model = fixture.model();
-    await laptop.repository({ 'a.txt': 'a\n', '.gitignore': 'notes.txt\n/out/\n' });
-    await laptop.write('notes.txt', 'one\ntwo\n');
-  });
+  const laptop = testFixture(() => fixture.laptop({ 'a.txt': 'a\n', '.gitignore': 'notes.txt\n/out/\n' }));
+  const model = testFixture(() => fixture.model());
+  beforeEach(() => laptop.write('notes.txt', 'one\ntwo\n'));
 
   const patchOf = (docPath: string, text: string, expected: string): JsonObject => ({
     docPath,
