@@ -62,7 +62,7 @@ describeOnMongo('the trail of a workspace on MongoDB', () => {
     expect(await servers.waitingOf(workspaceId)).toEqual([]);
   }
 
-  it('gives every event its number once, without gaps, whichever node does it and however often', async () => {
+  it('numbers every event once, without gaps, from any node and any number of times', async () => {
     for (let more = 0; more < 3; more += 1) await servers.another();
     const workspaceId = newId();
     const written = await writeAll(workspaceId, 12, 15);
@@ -70,7 +70,7 @@ describeOnMongo('the trail of a workspace on MongoDB', () => {
     await expectWhole(workspaceId, written);
   });
 
-  it('does so where replies are lost after the database has done what it was told', async () => {
+  it('numbers every event once when replies of the database are lost', async () => {
     for (let more = 0; more < 3; more += 1) await servers.another(loseReplies);
     const workspaceId = newId();
     const written = await writeAll(workspaceId, 8, 10);
@@ -78,7 +78,7 @@ describeOnMongo('the trail of a workspace on MongoDB', () => {
     await expectWhole(workspaceId, written);
   });
 
-  it('would give a number twice, were it not for the index: these tests would notice', async () => {
+  it('would repeat a number without the index', async () => {
     for (let more = 0; more < 3; more += 1) await servers.another();
     await servers.nodes[0]!.events.collection.dropIndex('seq');
     for (let isTwice = false; !isTwice;) {
@@ -118,7 +118,7 @@ describeOnMongo('the trail of a workspace on MongoDB', () => {
     expect(await servers.idsOf(workspaceId)).toEqual([middle, young, old]);
   });
 
-  it('numbers on where another server has written since, and in what is written with that', async () => {
+  it('continues the numbers after the writes of another server', async () => {
     const [one, other, workspaceIds] = [servers.nodes[0]!, await servers.another(), [newId(), newId()]];
     const append = ({ projector }: TrailNode) =>
       Promise.all(workspaceIds.map((id) => projector.append(id, [anEvent(), anEvent()])));

@@ -89,14 +89,14 @@ describeOnMongo('turns on MongoDB', () => {
     const subject = { path, fromPath: path };
     const calls = upTo(1_000).map((n) => aCall({ name: 'mv', toolCallId: `call_${n}`, subject }));
     const turn = aTurn(await givenWorkspace(stores), { calls });
-    const told = (n: number): AuditDraft =>
+    const draftOf = (n: number): AuditDraft =>
       anEvent({ turnId: turn.turnId, toolCallId: `call_${n}`, fields: { toolName: 'mv', ...subject } });
-    const accepted = calls.flatMap((_, n) => [told(n), told(n)]);
+    const accepted = calls.flatMap((_, n) => [draftOf(n), draftOf(n)]);
     await insertTurn(stores, turn, { events: accepted });
     expect(await bytesOf(turn)).toBeLessThan(12 * MIB);
     // All of them are started, released and ended by what came at once.
     const next = nextVersion(turn);
-    const ended = calls.flatMap((_, n) => [told(n), told(n), told(n)]);
+    const ended = calls.flatMap((_, n) => [draftOf(n), draftOf(n), draftOf(n)]);
     expect(await turns.save(turn, next, [], ended)).toBe(true);
     expect(await bytesOf(turn)).toBeLessThan(12 * MIB);
     const { events } = await stores.audit.page(turn.workspaceId, { turnId: turn.turnId }, 0, 6_000);
@@ -110,7 +110,7 @@ describeOnMongo('turns on MongoDB', () => {
     expect(await turns.find(turn)).toEqual(next);
   });
 
-  it('are not read where a part of a result is missing', async () => {
+  it('cannot be read when a part of a result is missing', async () => {
     const turn = aTurn(await givenWorkspace(stores), { calls: [aCall(), aCall()] });
     await insertTurn(stores, turn);
     const results = turn.calls.map(({ callId }) => ({ callId, result: 'r'.repeat(300 * KIB) }));
@@ -119,7 +119,7 @@ describeOnMongo('turns on MongoDB', () => {
     await expect(turns.resultsOf(turn)).rejects.toThrow('is not there');
   });
 
-  it('make room in their outbox before more events come into it', async () => {
+  it('empty their outbox before more events come into it', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     const large = upTo(5).map(() => anEvent({ fields: { text: 'e'.repeat(MIB) } }));
     await insertTurn(stores, turn, { events: large });
@@ -129,7 +129,7 @@ describeOnMongo('turns on MongoDB', () => {
     expect(await bytesOf(turn)).toBeLessThan(MIB);
   });
 
-  it('have an outbox of a bound size, whoever empties it, and no save where it does not become empty', async () => {
+  it('have an outbox of bounded size, and no save when it cannot be emptied', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn);
     const projector = mongo.part(Projector);
@@ -151,7 +151,7 @@ describeOnMongo('turns on MongoDB', () => {
     await expect(until).rejects.toThrow('its outbox does not become empty');
   });
 
-  it('tell who projects their events as soon as there are some', async () => {
+  it('notify the projector of new events', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     const wake = jest.spyOn(mongo.part(Projector), 'wake');
     await insertTurn(stores, turn, { events: [anEvent()] });
@@ -160,7 +160,7 @@ describeOnMongo('turns on MongoDB', () => {
     expect(wake.mock.calls).toEqual([[turn.workspaceId], [turn.workspaceId]]);
   });
 
-  it('are not saved where a text of theirs could not be stored', async () => {
+  it('are not saved when one of their texts could not be stored', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn);
     const [{ callId }] = turn.calls as [Call];
@@ -171,7 +171,7 @@ describeOnMongo('turns on MongoDB', () => {
     expect(await turns.find(turn)).toEqual(turn);
   });
 
-  it('leave no text of a write that came second', async () => {
+  it('leave no text of a write that lost a race', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     const given = (letter: string) => ({ arguments: [letter.repeat(20 * KIB)] });
     await insertTurn(stores, turn, given('a'));
@@ -210,7 +210,7 @@ describeOnMongo('turns on MongoDB', () => {
     expect(await turns.resultOf(turn, callId)).toEqual({ result, details: null });
   });
 
-  it('are rid of texts that no turn came to have, and are asked for each text once', async () => {
+  it('lose texts without a turn, and each text is checked once', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn, { arguments: ['a'.repeat(200 * KIB)] });
     const kept = (await textsOf(turn)).length;
@@ -251,7 +251,7 @@ describeOnMongo('turns on MongoDB', () => {
       return versions.sort((a, b) => a - b);
     };
 
-    it('have each version once', async () => {
+    it('have one writer for each version', async () => {
       const turn = aTurn(await givenWorkspace(stores));
       await insertTurn(stores, turn);
       expect(await acknowledged(turn, turns)).toEqual(upTo(64).map((n) => n + 1));

@@ -22,7 +22,7 @@ describeOnMongo('counts on MongoDB', () => {
     of.files.insert(aFile(workspaceId, path, 'text', { holder: 'ada' }), bytesOf('text'), []);
   const filesIn = async (workspaceId: string) => (await stores.usage.ofWorkspace(workspaceId)).files;
 
-  it('have a user once, whichever server counts for them first', async () => {
+  it('list a user once when two servers count for them', async () => {
     const workspaceId = await givenWorkspace(stores);
     const other = await mongo.another();
     const update = usageModel().updateOne.bind(usageModel());
@@ -42,7 +42,7 @@ describeOnMongo('counts on MongoDB', () => {
     await other.close();
   });
 
-  it('that could not be written are lost, told of, and stop nothing', async () => {
+  it('that could not be written are lost and logged, and stop nothing', async () => {
     const workspaceId = await givenWorkspace(stores);
     const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     await insert(workspaceId, '/a');
@@ -54,7 +54,7 @@ describeOnMongo('counts on MongoDB', () => {
     expect(await filesIn(workspaceId)).toBe(1);
   });
 
-  it('that wait are written when the server stops', async () => {
+  it('that are pending are written when the server stops', async () => {
     const workspaceId = await givenWorkspace(stores);
     const other = await mongo.another();
     await insert(workspaceId, '/a', storesOf(other));

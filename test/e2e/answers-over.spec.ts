@@ -11,7 +11,7 @@ import { UnreadAnswers } from '../../src/limits/unread-answers.js';
 const IN_LINE = 4;
 const BYTES = 1024 * 1024;
 
-describe('responses that are over', () => {
+describe('closed responses', () => {
   const config = Config.with({ maxUnreadBytes: 64 * BYTES, maxUserAnswerBytes: 8 * BYTES });
   let server: Server;
   afterEach(() => void server.close());
@@ -37,9 +37,9 @@ describe('responses that are over', () => {
   }
 
   it('reports each closed response once, also those queued on a closed connection', async () => {
-    let told = 0;
-    await goneWith((_request, { raw }) => onResponseClosed(raw, () => (told += 1)));
-    expect(told).toBe(IN_LINE);
+    let reports = 0;
+    await goneWith((_request, { raw }) => onResponseClosed(raw, () => (reports += 1)));
+    expect(reports).toBe(IN_LINE);
   });
 
   it('a closed response, queued or not, no longer counts as unread [REQ-22]', async () => {

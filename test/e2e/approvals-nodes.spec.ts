@@ -33,7 +33,7 @@ function hold(server: TestServer): { letGo: () => void; ran: string[] } {
 
 const everything = ['write', 'edit', 'rm', 'mv', 'mkdir'];
 
-describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
+describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus', (line) => {
   const nodes = onTwoNodes(line);
   let two: TwoNodes;
   let [a, b]: RelayFixture[] = [];

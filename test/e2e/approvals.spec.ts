@@ -102,10 +102,10 @@ describe('a workspace that asks for approval', () => {
     const { client, turnId } = await given();
     await client.report(client.calls[0]!, decided('allow_always', { note: 'all of them' }));
     await until(turnId, 'w', 'succeeded');
-    const told = { approval: { decision: 'allow_always', by: 'ada', note: 'all of them' } };
+    const fields = { approval: { decision: 'allow_always', by: 'ada', note: 'all of them' } };
     for (const step of ['Approved', 'ResultReceived']) {
       const [event] = await readTrail(fixture.user, fixture.workspaceId, `&event=Tool.Write.${step}`);
-      expect(event!.fields).toMatchObject({ path: 'a.txt', ...told });
+      expect(event!.fields).toMatchObject({ path: 'a.txt', ...fields });
     }
   });
 

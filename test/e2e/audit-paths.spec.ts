@@ -86,9 +86,9 @@ describe('paths in the audit trail', () => {
     );
     const [created] = events.filter(({ name }) => name === 'File.Created');
     expect(created!.fields).toMatchObject({ path: 'docs/readme.md', displayPath: 'docs/ReadMe.md' });
-    const wanted = ofFile.map(({ seq }) => seq);
+    const expected = ofFile.map(({ seq }) => seq);
     for (const spelling of ['docs/readme.md', '/docs/README.md', 'Docs\\Readme.MD', './docs//readme.md'])
-      expect([spelling, await seqs(spelling)]).toEqual([spelling, wanted]);
+      expect([spelling, await seqs(spelling)]).toEqual([spelling, expected]);
     expect(await seqs('docs/readme')).toEqual([]);
     expect(await seqs('readme.md')).toEqual([]);
   });

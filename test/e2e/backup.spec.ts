@@ -144,14 +144,14 @@ describeEmbedded('patchbay-admin', () => {
     const copy = join(directory, 'damaged.db');
     await admin(['backup', copy]);
     await truncate(copy, Math.floor((await stat(copy)).size / 2));
-    const said = expect.stringMatching(/damaged/) as string;
-    expect(await admin(['check', copy])).toMatchObject({ code: 1, said });
+    const message = expect.stringMatching(/damaged/) as string;
+    expect(await admin(['check', copy])).toMatchObject({ code: 1, said: message });
     expect(await admin(['restore', copy, '--data-dir', join(directory, 'none')])).toMatchObject({
       code: 1,
-      said,
+      said: message,
     });
     await writeFile(copy, 'no database, but text of some length that is none');
-    expect(await admin(['check', copy])).toMatchObject({ code: 1, said });
+    expect(await admin(['check', copy])).toMatchObject({ code: 1, said: message });
   });
 
   it('reports a damaged backup whose tables can all be read', async () => {

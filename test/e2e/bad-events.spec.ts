@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.js';
 
 const LIMIT = 64 * 1024;
 
-describe('an event that is wrong', () => {
+describe('an invalid event', () => {
   const server = suiteFixture(() =>
     startTestServer({ config: { maxBodyBytes: LIMIT, rateLimit: 1_000_000 } }),
   );

@@ -15,7 +15,7 @@ import { allowsAll } from '../support/approvers.js';
 import { RelayFixture } from '../support/relay-fixture.js';
 import { activeFile, TextsFixture } from '../support/texts-fixture.js';
 
-describe('a model at work on a file that is open and not saved', () => {
+describe('a model that works on an open unsaved file', () => {
   let setup: TextsFixture;
   let base: string;
   let journal: Journal;

@@ -9,7 +9,7 @@ const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
 const CONTENT = '\ufeffa\r\nü\rc';
 const WRITTEN = 'a\nü\nc';
 
-describe('what a client reports of a file that it has created [CREATE-30]', () => {
+describe('the report of a client about a created file [CREATE-30]', () => {
   const server = oneServer();
   const fixture = testFixture(async () => RelayFixture.on(server(), await server().register()));
   let client: FakeClient;

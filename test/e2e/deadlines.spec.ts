@@ -88,7 +88,7 @@ describe('a deadline', () => {
   });
 });
 
-describe('a server that starts over what another has left', () => {
+describe('a server that starts on the data of another', () => {
   it('ends calls that have expired, releases unacknowledged calls and waits for the rest', async () => {
     const settings = { graceMs: 200, acknowledgeMs: 1_000, catchUpMs: 250 };
     const first = await RelayFixture.start(settings);

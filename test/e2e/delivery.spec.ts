@@ -215,7 +215,7 @@ describe('a pending call', () => {
   });
 });
 
-describe('a client that takes its time', () => {
+describe('a slow client', () => {
   const clock = new ShiftedClock();
   const server = suiteFixture(() =>
     startTestServer({ clock, config: { graceMs: LONG_GRACE_MS, acknowledgeMs: 400, catchUpMs: 250 } }),

@@ -9,7 +9,7 @@ import { RelayProxy } from '../support/relay-proxy.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
-describe('a call whose delivery is never acknowledged', () => {
+describe('a call with an unacknowledged delivery', () => {
   let fixture: RelayFixture;
   let proxy: RelayProxy;
   let base: string;

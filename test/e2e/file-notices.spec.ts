@@ -36,15 +36,15 @@ describe('files:changed', () => {
     expect(await from.socket.timeout(5_000).emitWithAck('files:put', put)).toMatchObject({ ok: true });
   };
   /** What a client has been told of each path last, by docPath. */
-  const told = ({ changed }: FakeClient): Record<string, string | null> =>
+  const noticesOf = ({ changed }: FakeClient): Record<string, string | null> =>
     Object.fromEntries(
       changed.flatMap(({ files }) => files).map(({ docPath, sha256: sha }) => [docPath, sha]),
     );
   /** Until a change that is made last has arrived, and with it whatever was to come before it. */
   async function all(of = client): Promise<Record<string, string | null>> {
     await write('/Proj/last', 'last');
-    await waitFor(() => 'proj/last' in told(of), 'the last change');
-    const { 'proj/last': _last, ...rest } = told(of);
+    await waitFor(() => 'proj/last' in noticesOf(of), 'the last change');
+    const { 'proj/last': _last, ...rest } = noticesOf(of);
     return rest;
   }
 
@@ -80,9 +80,9 @@ describe('files:changed', () => {
     await upload(client, '/Proj/mine.txt', 'mine');
     await upload(bobs, '/Proj/bobs.txt', 'bobs');
     expect(await all()).toEqual({ 'proj/put.txt': sha256('put'), 'proj/bobs.txt': sha256('bobs') });
-    await waitFor(() => 'proj/last' in told(bobs), 'the last change');
-    expect(told(bobs)).toMatchObject({ 'proj/put.txt': sha256('put'), 'proj/mine.txt': sha256('mine') });
-    expect(told(bobs)).not.toHaveProperty(['proj/bobs.txt']);
+    await waitFor(() => 'proj/last' in noticesOf(bobs), 'the last change');
+    expect(noticesOf(bobs)).toMatchObject({ 'proj/put.txt': sha256('put'), 'proj/mine.txt': sha256('mine') });
+    expect(noticesOf(bobs)).not.toHaveProperty(['proj/bobs.txt']);
   });
 
   it('names at most a hundred files and says that there are more [RELAY-21]', async () => {
@@ -91,7 +91,7 @@ describe('files:changed', () => {
     const files = names.map((path) => ({ path, sha256: sha256('x'), baseSha256: null }));
     const rootless = await fixture.client({ clientId: 'none' });
     expect((await user.post(`${base()}/files/commit`, { files })).status).toBe(200);
-    const all250 = () => Object.keys(told(client)).length === 250;
+    const all250 = () => Object.keys(noticesOf(client)).length === 250;
     await waitFor(() => all250() || client.changed.some(({ more }) => more), 'word of all files');
     expect(client.changed.every(({ files: { length } }) => length > 0 && length <= 100)).toBe(true);
     expect(rootless.changed).toEqual([]);

@@ -61,9 +61,9 @@ describe('a model that reads from a connected folder', () => {
       const { success, error, result } = await setup.call('workspace_read_file', { docPath: `Proj/${path}` });
       expect(success === true || JSON.stringify([error, result]).includes('secret')).toBe(false);
       await setup.write(`/Proj/${path}`, 'cloud\n');
-      const told = await setup.readFile(`Proj/${path}`);
-      expect(told).toMatchObject({ source: 'cloud', content: 'cloud\n' });
-      expect(told.warnings).toEqual([expect.stringContaining('it refuses (FORBIDDEN')]);
+      const answer = await setup.readFile(`Proj/${path}`);
+      expect(answer).toMatchObject({ source: 'cloud', content: 'cloud\n' });
+      expect(answer.warnings).toEqual([expect.stringContaining('it refuses (FORBIDDEN')]);
     }
   });
 

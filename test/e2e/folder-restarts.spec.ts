@@ -8,7 +8,7 @@ import { startTestServer } from '../support/server.js';
 
 const [CREATE, PATCH] = ['workspace_create_file', 'workspace_write_patch'];
 
-describe('a call that has waited over a restart', () => {
+describe('a call that has waited during a restart', () => {
   let dataDir: string;
   beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'patchbay-restarts-'))));
   afterEach(() => rm(dataDir, { recursive: true, force: true }));

@@ -11,7 +11,7 @@ const BUDGET = 16 * MIB;
 const ORDINARY = 400 * KIB;
 
 /** Ten accounts that hold all that they can get, and somebody else. */
-describe('while ten users hold as much as they can', () => {
+describe('while ten users use their whole quotas', () => {
   let server: TestServer;
   let greedy: TestUser[];
   let modest: TestUser;

@@ -26,7 +26,7 @@ describe('the log', () => {
         .map((line) => JSON.parse(line) as Record<string, unknown>)
         .filter((line) => line.address === address);
     await waitFor(() => of('203.0.113.7').length >= 12, 'a line of each login');
-    const told = of('203.0.113.7');
+    const entries = of('203.0.113.7');
     const about = {
       level: 40,
       method: 'POST',
@@ -34,13 +34,13 @@ describe('the log', () => {
       ms: expect.any(Number) as number,
     };
     const failed = { ...about, msg: 'A login failed', status: 401, code: 'INVALID_TOKEN' };
-    expect(told.slice(0, 2)).toMatchObject([
+    expect(entries.slice(0, 2)).toMatchObject([
       { ...failed, userId: user.id },
       { ...failed, userId: null },
     ]);
     const refused = { ...about, msg: 'A login was refused: too many have failed' };
-    expect(told.at(-1)).toMatchObject({ ...refused, status: 429, code: 'RATE_LIMITED' });
-    expect(told).toHaveLength(12);
+    expect(entries.at(-1)).toMatchObject({ ...refused, status: 429, code: 'RATE_LIMITED' });
+    expect(entries).toHaveLength(12);
     for (const secret of ['victim@', 'nobody@', 'guess']) expect(lines.join('')).not.toContain(secret);
   });
 
@@ -116,8 +116,8 @@ describe('the log', () => {
     await asked(503);
     health.check = check;
     await asked(200);
-    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(told.filter(({ context }) => context === 'Health')).toMatchObject([
+    const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(entries.filter(({ context }) => context === 'Health')).toMatchObject([
       { level: 50, msg: 'The storage is not ready', reason: 'no disk' },
       { level: 30, msg: 'The storage is ready again' },
     ]);

@@ -7,7 +7,7 @@ import { type Line, TestNodes } from '../support/nodes.js';
 import { TestUser } from '../support/test-user.js';
 import { waitFor } from '../support/wait-for.js';
 
-describe('a member who is removed on another node than their turn runs on', () => {
+describe('a member who is removed on another node than that of the turn', () => {
   const nodes = testFixture(() => TestNodes.open({ catchUpMs: 250 }));
 
   it.each<Line>(['sound', 'faulty', 'cut'])(

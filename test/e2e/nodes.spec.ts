@@ -20,7 +20,7 @@ const statusOf = ({ body }: Answer<InvokeResult<TurnResult>>): unknown =>
   body.result.toolResults.map(({ toolCallId, status }) => `${toolCallId} ${status}`);
 
 // A hint may be late, lost or doubled: what holds with sound ones must hold without any.
-describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
+describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus', (line) => {
   const nodes = onTwoNodes(line);
   let two: TwoNodes;
   let [a, b]: RelayFixture[] = [];
@@ -164,7 +164,7 @@ describe('two nodes without a bus', () => {
   });
 });
 
-describe('of two nodes', () => {
+describe('of two nodes,', () => {
   const nodes = onTwoNodes();
   let two: TwoNodes;
   let [a, b]: RelayFixture[] = [];

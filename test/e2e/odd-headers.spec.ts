@@ -4,7 +4,7 @@ import { startTestServer } from '../support/server.js';
 
 const LARGE = 15_000;
 
-describe('a request whose headers are as large as they may be', () => {
+describe('a request with headers of the maximum size', () => {
   const server = suiteFixture(() => startTestServer());
   const user = suiteFixture(() => server.register());
 

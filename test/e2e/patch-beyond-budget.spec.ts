@@ -9,7 +9,7 @@ const KIB = 1024;
 const INSERT = { operation: 'insert', afterLine: 1, newLines: ['x'] };
 
 /** Texts that came into the Cloud only after the batch was taken, and are too much together [PATCH-13]. */
-describe('a batch whose texts are more than the server works on', () => {
+describe('a batch beyond the budget of texts', () => {
   const names = ['a', 'b', 'c'];
   let texts: Record<string, string>;
   const fixture = testFixture(() => RelayFixture.start({ maxPatchBytes: 50 * KIB }));

@@ -6,7 +6,7 @@ import { startTestServer } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 import { activeFile, TextsFixture } from '../support/texts-fixture.js';
 
-describe('a patch that was planned on what a client holds', () => {
+describe('a patch that was planned on the text of a client', () => {
   const server = suiteFixture(() => startTestServer({ clock }));
   const user = suiteFixture(() => server.register());
   let setup: TextsFixture;

@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait-for.js';
 
 const LEASE_MS = 90_000;
 
-describe('A client of one node', () => {
+describe('A client of one of two nodes', () => {
   const nodes = onTwoNodes();
   let two: TwoNodes;
   let [a, b]: RelayFixture[] = [];

@@ -3,7 +3,7 @@ import type { Settings } from '../../src/config/config.js';
 import { put, SyncFixture } from '../support/sync-fixture.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
-describe('a push for which a share has no room [SHARE-1]', () => {
+describe('a push beyond a quota [SHARE-1]', () => {
   let fixture: ToolsFixture;
   let setup: SyncFixture;
   afterEach(() => setup.close());

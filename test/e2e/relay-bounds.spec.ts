@@ -54,7 +54,7 @@ describe('a relay connection', () => {
     expect(await client.report(await client.delivery())).toEqual({ ok: true });
   }
 
-  describe('of a stranger', () => {
+  describe('without a token', () => {
     it('may send 16 KiB before its handshake is accepted, and is told the limit [RELAY-40]', async () => {
       await start();
       const socket = await stranger();

@@ -6,7 +6,7 @@ import { oneServer } from '../support/server.js';
 const TWICE = (name: string): string => `holds the name "${name}" twice in one object; send each name once`;
 const CREATE = 'workspace_create_file';
 
-describe('a JSON body with one name twice in an object [REQ-51]', () => {
+describe('a JSON body with a repeated name in an object [REQ-51]', () => {
   const server = oneServer();
   const setup = new PatchFixture(server);
   const fixture = testFixture(() => setup.open());

@@ -82,11 +82,11 @@ describe('resultFormat [TURN-11]', () => {
     const calls = [read('b'), read('none'), read('a'), read('b')];
     const { body } = await fixture.post(calls, { waitMs: 5_000, resultFormat: 'gemini' });
     const [{ parts } = { parts: [] }] = body.result.messages as GeminiResultContent[];
-    const told = parts.map(({ functionResponse: { id, name, response } }) => [
+    const responses = parts.map(({ functionResponse: { id, name, response } }) => [
       ...[id, name],
       (response.output as JsonObject | undefined)?.content ?? response.error!.code,
     ]);
-    expect(told).toEqual([
+    expect(responses).toEqual([
       [undefined, 'read', 'b'],
       [undefined, 'read', 'NOT_FOUND'],
       [undefined, 'read', 'a'],

@@ -13,7 +13,7 @@ import { waitFor } from '../support/wait-for.js';
 
 const GRACE_MS = 150;
 
-describe('a client that returns', () => {
+describe('a returning client', () => {
   const server = suiteFixture(() => startTestServer({ config: { graceMs: GRACE_MS } }));
   const user = suiteFixture(() => server.register());
   const fixture = testFixture(() => RelayFixture.on(server, user));

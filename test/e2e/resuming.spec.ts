@@ -7,7 +7,7 @@ import { hold } from '../support/hold.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { startTestServer } from '../support/server.js';
 
-describe('a client that is about to resume', () => {
+describe('a client before its resume', () => {
   const server = suiteFixture(() => startTestServer());
   const user = suiteFixture(() => server.register());
   const fixture = testFixture(() => RelayFixture.on(server, user));

@@ -40,7 +40,7 @@ function failedLogin(url: string): Promise<number | undefined> {
   });
 }
 
-describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kind) => {
+describe.each(['nginx', 'caddy'] as const)('configured as in docs/operations.md,', (kind) => {
   describeWith(kind, kind, () => {
     let server: TestServer;
     let proxy: ReverseProxy;
@@ -139,7 +139,7 @@ describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kin
   });
 });
 
-describeWith('nginx', 'nginx with TLS, as docs/operations.md has it', () => {
+describeWith('nginx', 'nginx with TLS as in docs/operations.md', () => {
   let server: TestServer;
   let proxy: ReverseProxy;
   let user: TestUser;

@@ -9,7 +9,7 @@ import { RelayFixture } from '../support/relay-fixture.js';
 import { type Answer, startTestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
-describe('a folder that is connected', () => {
+describe('a connected folder in the registry', () => {
   const server = suiteFixture(() => startTestServer());
   const ada = suiteFixture(() => server.register('ada@example.com'));
   const bob = suiteFixture(() => server.register('bob@example.com', 'Bob Builder'));

@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait-for.js';
 
 const FULL = { status: 413, body: { code: 'TOO_LARGE' } };
 
-describe('a share that is used up by writes at once [SHARE-1]', () => {
+describe('a quota that is used up by concurrent writes [SHARE-1]', () => {
   let fixture: ToolsFixture;
   afterEach(async () => {
     jest.restoreAllMocks();

@@ -17,7 +17,7 @@ import { ToolsFixture } from '../support/tools-fixture.js';
 const FEW_BYTES = { maxStoredBytes: 100, maxUserStoredBytes: 10 };
 const FULL = { status: 413, body: { code: 'TOO_LARGE' } };
 
-describe('a share that is used up [SHARE-1]', () => {
+describe('a quota that is used up [SHARE-1]', () => {
   let fixture: ToolsFixture;
   afterEach(() => fixture.close());
   const start = async (config: Partial<Settings>) => (fixture = await ToolsFixture.start(config));
@@ -175,7 +175,7 @@ describe('a share that is used up [SHARE-1]', () => {
   });
 });
 
-describe('bytes of a former member [SHARE-2]', () => {
+describe('stored bytes of a former member [SHARE-2]', () => {
   const server = suiteFixture(() => startTestServer({ config: FEW_BYTES }));
   const maker = testFixture(() => server.register());
   const guest = testFixture(() => server.register());
@@ -235,7 +235,7 @@ describe('bytes of a former member [SHARE-2]', () => {
   });
 });
 
-describe('shares of several', () => {
+describe('quotas of several users', () => {
   const server = suiteFixture(() =>
     startTestServer({
       config: { maxFiles: 3, maxUserFiles: 2, maxMembers: 2, maxUserWorkspaces: 2, maxMakerMemberships: 1 },

@@ -4,7 +4,7 @@ import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { disk, put, SyncFixture } from '../support/sync-fixture.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
-describe('a rename by case alone after which other files would be seen here [FILE-32]', () => {
+describe('a rename by case alone that would expose ignored files [FILE-32]', () => {
   const shared = suiteFixture(() => ToolsFixture.start());
   const setup = testFixture(() => SyncFixture.start(shared));
 

@@ -17,7 +17,7 @@ function expectStrict(...texts: string[]): void {
   execFileSync('python3', ['-c', STRICT], { input: texts.join('\n'), stdio: 'pipe' });
 }
 
-describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
+describe('every answer is valid JSON for a strict parser [REQ-50]', () => {
   const server = oneServer();
   const fixture = testFixture(async () => RelayFixture.on(server(), await server().register()));
 

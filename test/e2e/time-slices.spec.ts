@@ -37,7 +37,7 @@ const many = <T>(count: number, make: (n: number) => T): T[] =>
 const most = (turns: Map<number, number>): number => Math.max(...turns.values());
 const total = (turns: Map<number, number>): number => [...turns.values()].reduce((sum, n) => sum + n, 0);
 
-describe('work that one user asks for in one moment', () => {
+describe('a burst of requests of one user', () => {
   const fixture = suiteFixture(() => RelayFixture.start());
   let stores: Stores;
   let fileId: string;

@@ -16,7 +16,7 @@ const ANSWER_BYTES = 250_000;
 
 const readCall = (toolCallId: string, path: string) => ({ toolCallId, name: 'read', arguments: { path } });
 
-describe('what a turn takes up', () => {
+describe('the budget of a turn', () => {
   const fixture = suiteFixture(() =>
     RelayFixture.start({
       ...{ maxResultBytes: CALL_BYTES, maxTurnResultBytes: TURN_BYTES },

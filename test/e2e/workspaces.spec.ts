@@ -192,10 +192,10 @@ describe('members', () => {
 
   it('lose access with their membership, and open connections are told', async () => {
     await ada.addMember(workspaceId, ben);
-    const heard: BusMessage[] = [];
-    server.app.get(Bus, { strict: false }).subscribe(EVERY_NODE, (message) => heard.push(message));
+    const received: BusMessage[] = [];
+    server.app.get(Bus, { strict: false }).subscribe(EVERY_NODE, (message) => received.push(message));
     expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 204, body: '' });
-    expect(heard).toEqual([{ type: 'member_removed', workspaceId, userId: ben.id }]);
+    expect(received).toEqual([{ type: 'member_removed', workspaceId, userId: ben.id }]);
     expect(await ben.get(`/workspaces/${workspaceId}`)).toMatchObject({ status: 403 });
     expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 404 });
     expect(await ada.request('DELETE', `${path}/ben`)).toMatchObject({

@@ -145,8 +145,8 @@ describe('A server that is killed again and again under load', () => {
       const left = Math.max(0, until - Date.now());
       const { body } = await fixture.get(turnId, Math.min(20_000, left));
       const { status, toolResults } = body.result;
-      const told = toolResults.map((result) => (isInterrupted(result) ? 'interrupted' : result.status));
-      expect({ turnId, status, told }).toEqual({
+      const outcomes = toolResults.map((result) => (isInterrupted(result) ? 'interrupted' : result.status));
+      expect({ turnId, status, told: outcomes }).toEqual({
         ...{ turnId, status: 'completed' },
         told: ['succeeded', expect.stringMatching(/^(succeeded|interrupted)$/), 'succeeded'],
       });
@@ -164,14 +164,14 @@ describe('A server that is killed again and again under load', () => {
   }
 
   async function expectOnDisk(editor: Editor, turnIds: readonly string[]): Promise<void> {
-    const wanted = turnIds.flatMap((turnId) =>
+    const expected = turnIds.flatMap((turnId) =>
       ['a', 'b'].map((name) => [`${turnId}-${name}.txt`, `${turnId} ${name}\n`]),
     );
     const names = await readdir(editor.root);
     const found = await Promise.all(
       names.map(async (name) => [name, await readFile(join(editor.root, name), 'utf8')]),
     );
-    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(wanted));
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
   }
 
   /** Each file was put in its place once, and each call has one acceptance and one end in the trail. */

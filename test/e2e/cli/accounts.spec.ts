@@ -5,7 +5,7 @@ import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { PASSWORD, startTestServer } from '../../support/server.js';
 import type { Ran } from '../../support/run-command.js';
 
-describe('patchbay, of logins', () => {
+describe('patchbay commands for logins:', () => {
   const server = suiteFixture(() => startTestServer());
   const setup = testFixture(() => CommandFixture.on(server));
 

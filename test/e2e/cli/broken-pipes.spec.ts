@@ -8,7 +8,7 @@ import { CLIENT } from '../../support/processes.js';
 import { createCall } from '../../support/relay-fixture.js';
 import { startTestServer } from '../../support/server.js';
 
-describe('patchbay, where the reader of its output has gone', () => {
+describe('patchbay with a closed output pipe:', () => {
   const server = suiteFixture(() => startTestServer());
   const setup = testFixture(() => CommandFixture.on(server));
 

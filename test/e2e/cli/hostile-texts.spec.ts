@@ -53,7 +53,7 @@ async function taintingProxy(target: string): Promise<Server> {
   return proxy;
 }
 
-describe('Texts of a hostile server or disk', () => {
+describe('Hostile texts of a server or a disk', () => {
   const server = suiteFixture(() => startTestServer());
   let setup: CommandFixture;
   let proxy: Server;
@@ -68,7 +68,7 @@ describe('Texts of a hostile server or disk', () => {
   });
 
   /** Both streams of a command at a terminal. */
-  async function said(args: readonly string[], url?: string): Promise<string> {
+  async function outputOf(args: readonly string[], url?: string): Promise<string> {
     const stream = () => Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
     const [stdout, stderr] = [stream(), stream()];
     let text = '';
@@ -101,7 +101,7 @@ describe('Texts of a hostile server or disk', () => {
       [['revert', setup.fixture.workspaceId], 'patchbay: '],
       [['turn', '--follow', 'none'], 'There is no turn'],
     ] as [string[], string][]) {
-      const text = await said(args);
+      const text = await outputOf(args);
       expectHarmless(text);
       expect(text).toContain(shows);
     }
@@ -119,7 +119,7 @@ describe('Texts of a hostile server or disk', () => {
       ['status', folder],
       ['pull', folder, '--force'],
     ]) {
-      expectHarmless(await said(args, server.url));
+      expectHarmless(await outputOf(args, server.url));
     }
     const rules = join(setup.home, 'rules');
     await mkdir(rules);
@@ -134,7 +134,7 @@ describe('Texts of a hostile server or disk', () => {
       at: 'a',
     };
     await writeFile(join(rules, '1.json'), JSON.stringify(tainted(rule)));
-    const approvals = await said(['approvals'], server.url);
+    const approvals = await outputOf(['approvals'], server.url);
     expectHarmless(approvals);
     expect(approvals).toContain('1  every call of t\\x1b');
     // The note of the workspace that was chosen before.
@@ -143,6 +143,6 @@ describe('Texts of a hostile server or disk', () => {
       const noted = { ...(JSON.parse(await readFile(file, 'utf8')) as object), name: TAINT, whose: TAINT };
       await writeFile(file, JSON.stringify(noted));
     }
-    expectHarmless(await said(['audit'], server.url));
+    expectHarmless(await outputOf(['audit'], server.url));
   });
 });

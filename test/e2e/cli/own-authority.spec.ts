@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { CLIENT, TestProcess } from '../../support/processes.js';
 import { makeCertificate } from '../../support/reverse-proxy.js';
 
-describe('patchbay, of a server with a certificate of an own authority', () => {
+describe('patchbay and a server with a certificate of a private authority:', () => {
   let directory: string;
   let server: Server;
   let certificate: string;

@@ -24,7 +24,7 @@ describe('A token that is passed to patchbay', () => {
   it('is rejected with the reason by every command', async () => {
     const { token } = setup.fixture.user;
     const commands = [['status'], ['audit'], ['workspaces'], ['push', await setup.folder('proj')]];
-    const said = async (passed: string) => {
+    const outputOf = async (passed: string) => {
       const flags = ['--home', setup.home, '--url', server.url, '--workspace', setup.fixture.workspaceId];
       const runs = await Promise.all(
         commands.map(([name, ...args]) => setup.bare([name!, ...flags, '--token', passed, ...args])),
@@ -34,10 +34,10 @@ describe('A token that is passed to patchbay', () => {
     };
     const advice = 'Run "patchbay login", or pass another access token (--token, PATCHBAY_TOKEN).';
     const malformed = `patchbay: The access token is not from this server: it is truncated, misspelt or another server's. ${advice}\n`;
-    expect(await said('nonsense')).toEqual([malformed]);
-    expect(await said(`${token.slice(0, -4)}AAAA`)).toEqual([malformed]);
+    expect(await outputOf('nonsense')).toEqual([malformed]);
+    expect(await outputOf(`${token.slice(0, -4)}AAAA`)).toEqual([malformed]);
     clock.pass(16 * 60_000);
-    expect(await said(token)).toEqual([`patchbay: The access token has expired. ${advice}\n`]);
+    expect(await outputOf(token)).toEqual([`patchbay: The access token has expired. ${advice}\n`]);
     clock.aheadMs = 0;
   });
 });

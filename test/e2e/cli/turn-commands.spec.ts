@@ -9,7 +9,7 @@ import { startTestServer } from '../../support/server.js';
 
 type Answer = InvokeResult<TurnResult>;
 
-describe('patchbay, of turns', () => {
+describe('patchbay commands for turns:', () => {
   const server = suiteFixture(() => startTestServer());
   const setup = testFixture(() => CommandFixture.on(server));
 

@@ -4,7 +4,7 @@ import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 /* What the features promise of files must not depend on when the store does what, nor on its answers getting through. */
-describe.each([1, 2, 3])('files on a store at the far end of a bad line (seed %i)', (badLine) => {
+describe.each([1, 2, 3])('files on a store behind a bad connection (seed %i)', (badLine) => {
   const fixture = suiteFixture(() => ToolsFixture.start({}, { badLine }));
 
   const many = <T>(count: number, each: (n: number) => Promise<T>): Promise<T[]> =>

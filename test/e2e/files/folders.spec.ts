@@ -97,7 +97,7 @@ describe('a folder', () => {
     expect(await fixture.list('/', true)).toEqual(['/DOCS', '/DOCS/a.md']);
   });
 
-  describe('that is a file too, written at the same moment [FILE-8]', () => {
+  describe('that is also a file, after concurrent writes [FILE-8]', () => {
     /** A file below a file, as two servers at once may leave it. */
     async function writeBelow(path: string): Promise<FileRecord> {
       const now = Date.now();

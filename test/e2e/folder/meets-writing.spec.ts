@@ -27,7 +27,7 @@ const CREATED: Record<Deed, string> = {
 };
 
 /** A call is stopped where its text is staged beside the file, and not yet in its place. */
-describe('a person’s deed meets a call that is just being written', () => {
+describe('a person’s change during the write of a call', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
   let client: TestProcess;
   const meetings = new Map<string, Meeting>();

@@ -146,10 +146,10 @@ class Lived {
   }
 }
 
-describe('whatever a person, a model and the commands do in one folder', () => {
+describe('random work of a person, a model and the commands in one folder', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
 
-  it('nothing that anybody wrote is gone, and a model that reads and then patches succeeds', async () => {
+  it('no written text is lost, and a model that reads and then patches succeeds', async () => {
     await fc.assert(
       fc.asyncProperty(life, async (steps) => {
         await fixture.begin();

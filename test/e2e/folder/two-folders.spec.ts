@@ -25,7 +25,7 @@ async function editorAt(
   });
 }
 
-describe('a terminal and an editor of one machine', () => {
+describe('a terminal and an editor on one machine', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
   beforeEach(() => fixture.begin());
 

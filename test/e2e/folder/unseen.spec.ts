@@ -10,7 +10,7 @@ import { FolderFixture } from '../../support/folder-fixture.js';
 /** Longer than the client takes for a look at the folder and its upload. */
 const A_WHILE = 1_500;
 
-describe('what git ignores in a connected folder', () => {
+describe('an ignored file in a connected folder', () => {
   const fixture = suiteFixture(() => FolderFixture.start());
   const laptop = testFixture(() => fixture.laptop({ 'a.txt': 'a\n', '.gitignore': 'notes.txt\n/out/\n' }));
   const model = testFixture(() => fixture.model());

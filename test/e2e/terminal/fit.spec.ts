@@ -3,7 +3,7 @@ import { describeAtTerminal } from '../../support/terminal.js';
 
 const LONG = Array.from({ length: 200 }, (_, line) => `line ${line}\n`).join('');
 
-describeAtTerminal('What a person is shown', () => {
+describeAtTerminal('The question to a person', () => {
   const at = ConnectAtTerminal.forEachTest();
 
   it('fits the window, and fits it again when that gets another size', async () => {

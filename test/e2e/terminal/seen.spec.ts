@@ -2,7 +2,7 @@ import { ConnectAtTerminal } from '../../support/connect-at-terminal.js';
 import { runCommand } from '../../support/run-command.js';
 import { describeAtTerminal, KEYS } from '../../support/terminal.js';
 
-describeAtTerminal('What a person approves is what they have seen', () => {
+describeAtTerminal('What a person approves', () => {
   const at = ConnectAtTerminal.forEachTest();
 
   const long = (word: string) => `${'equal '.repeat(1_500)}${word} ${'alike '.repeat(1_500)}end`;

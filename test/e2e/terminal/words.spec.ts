@@ -27,7 +27,7 @@ describeAtTerminal('In a narrow window', () => {
     );
   }
 
-  describe('no word of a command is broken', () => {
+  describe('breaks no word of the output', () => {
     beforeEach(() => setup.fixture.post([createCall('c1', 'proj/a.txt')]));
 
     it.each([
@@ -65,7 +65,7 @@ describeAtTerminal('In a narrow window', () => {
     });
   });
 
-  describe('no word of a question is broken', () => {
+  describe('breaks no word of a question', () => {
     beforeEach(() => at.open());
     afterEach(() => at.leave());
 

@@ -31,7 +31,7 @@ const BEFORE = note('text', 'noteId');
 const TOOLS = { tools: [BEFORE.name] };
 const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
 
-describe('a call that was accepted before its tool', () => {
+describe('a call whose tool was changed after its acceptance:', () => {
   let first: RelayFixture;
   let server: TestServer;
   let fixture: RelayFixture;

@@ -1,7 +1,7 @@
 import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
-describe('a path at which nothing is', () => {
+describe('an unused path', () => {
   const fixture = suiteFixture(() => ToolsFixture.start());
 
   let there: ToolsFixture;
