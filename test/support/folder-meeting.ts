@@ -237,11 +237,12 @@ export class Meeting {
         (line) => TOLD.test(line) && line.includes(`${this.machine.folderName}/${this.folder}/`),
       );
     };
-    await waitFor(async () => !(await isReported()), `the context to know that ${this.path} is settled`).catch(
-      async (error: unknown) => {
-        throw new Error(`${String(error)}\n${await this.model.context()}\n${this.log}`);
-      },
-    );
+    await waitFor(
+      async () => !(await isReported()),
+      `the context to know that ${this.path} is settled`,
+    ).catch(async (error: unknown) => {
+      throw new Error(`${String(error)}\n${await this.model.context()}\n${this.log}`);
+    });
   }
 
   private async here(): Promise<Record<string, string>> {
