@@ -162,16 +162,33 @@ function audited(seq: number, eventId: string, step: string, at: string, fields:
   };
 }
 
+/** An event of that turn as a whole. */
+function auditedTurn(seq: number, eventId: string, step: string, at: string, fields: JsonObject) {
+  return {
+    ...{ seq, eventId, name: `Turn.${step}`, at },
+    ...{ ...SESSION, turnId: READ_TURN, toolCallId: null, callId: null, attempt: null },
+    actor: { userId: '01a20633-9a86-75f1-89b4-7f8e71377b7f', clientId: null },
+    fields,
+  };
+}
+
 const AUDIT: { [name: string]: Example<AuditPage> } = {
   openai: {
     summary: 'Of the turn that read a file, with `?turnId=`',
     value: {
       events: [
+        auditedTurn(5, '01a20633-a19a-73e3-98e5-9b1e0c2a7d10', 'Accepted', '2026-11-23T02:19:36.716Z', {
+          callCount: 1,
+        }),
         audited(6, '01a20633-a19a-73e3-98e5-9fca4f2b0660', 'Accepted', '2026-11-23T02:19:36.716Z'),
         audited(7, '01a20633-a19a-73e3-98e5-a14ae2cd8560', 'Executing', '2026-11-23T02:19:36.716Z'),
         audited(8, '01a20633-a1ab-70e5-b136-ead8fc9f0954', 'ResultReceived', '2026-11-23T02:19:36.747Z', {
           success: true,
           errorCode: null,
+        }),
+        auditedTurn(9, '01a20633-a1ab-70e5-b136-eca6d0f8b2c1', 'Completed', '2026-11-23T02:19:36.747Z', {
+          status: 'completed',
+          outcomes: { succeeded: 1 },
         }),
       ],
       nextCursor: null,

@@ -3,6 +3,6 @@ import { EventsModule } from '../events/events.module.js';
 import { Memberships } from './memberships.js';
 import { Viewers } from './viewers.js';
 
-/** Who is a member, and who sees what of a call, a batch and the trail. */
+/** Memberships, and what each member may see of calls, batches and the audit trail. */
 @Module({ imports: [EventsModule], providers: [Memberships, Viewers], exports: [Memberships, Viewers] })
 export class AccessModule {}

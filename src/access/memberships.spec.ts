@@ -8,31 +8,31 @@ const REFUSED = { code: 'FORBIDDEN' };
 
 describe('memberships', () => {
   let role: Role | null;
-  let asked: number;
+  let reads: number;
   let now: number;
   let bus: InProcessBus;
   let memberships: Memberships;
   beforeEach(() => {
-    [role, asked, now, bus] = ['member', 0, 0, new InProcessBus()];
+    [role, reads, now, bus] = ['member', 0, 0, new InProcessBus()];
     const roleOf = (): Promise<Role | null> => {
-      asked += 1;
+      reads += 1;
       return Promise.resolve(role);
     };
     memberships = new Memberships({ roleOf } as unknown as WorkspaceStore, { elapsed: () => now }, bus);
   });
 
-  it('are asked for when something begins, and what it does then goes by that for 4 s', async () => {
+  it('are read from the store when something begins, and reused for 4 s after that', async () => {
     await memberships.ask(BEN);
     role = null;
     now = 3_999;
     expect(await memberships.require(BEN)).toBe('member');
-    expect(asked).toBe(1);
+    expect(reads).toBe(1);
     now = 4_000;
     await expect(memberships.require(BEN)).rejects.toMatchObject(REFUSED);
-    expect(asked).toBe(2);
+    expect(reads).toBe(2);
   });
 
-  it('are asked for again whenever something else begins', async () => {
+  it('are read again whenever something else begins', async () => {
     await memberships.ask(BEN);
     role = null;
     await expect(memberships.ask(BEN)).rejects.toMatchObject(REFUSED);
@@ -41,19 +41,19 @@ describe('memberships', () => {
   it.each([
     ['a change on this node', () => memberships.changed(BEN)],
     ['a message of another', () => bus.publish({ type: 'member_removed', ...BEN })],
-  ])('are dropped by %s, also while they are read', async (_, drop) => {
+  ])('are dropped from the cache by %s, also during a read', async (_, drop) => {
     await memberships.ask(BEN);
     role = null;
     drop();
     await expect(memberships.require(BEN)).rejects.toMatchObject(REFUSED);
     role = 'member';
-    const asking = memberships.ask(BEN);
+    const pending = memberships.ask(BEN);
     role = null;
     drop();
-    await expect(asking).rejects.toMatchObject(REFUSED);
+    await expect(pending).rejects.toMatchObject(REFUSED);
   });
 
-  it('that were added or raised meanwhile are found: no refusal is one that was kept', async () => {
+  it('that were added or raised since are found: a refusal is never cached', async () => {
     role = null;
     await expect(memberships.ask(BEN)).rejects.toMatchObject(REFUSED);
     role = 'member';

@@ -10,8 +10,8 @@ import type { Membership } from '../storage/ports/turn.js';
 import { WorkspaceStore } from '../storage/ports/workspaces.store.js';
 
 /**
- * May they? Asked once for a request or connection, when it begins; what it does after that goes by that answer for 4 s at
- * most, unless it was revoked. A write does not rest on this: each checks the membership in its own commit.
+ * Answers membership checks. An answer is reused for at most 4 s unless it was revoked. Writes do not rely on it: each
+ * checks the membership in its own commit.
  */
 @Injectable()
 export class Memberships {
@@ -30,28 +30,27 @@ export class Memberships {
   }
 
   /**
-   * Asks the store, for what begins. FORBIDDEN where the user has not the role that is needed, whether the workspace exists
-   * or not.
+   * Reads the role from the store. FORBIDDEN if the user lacks the required role, whether the workspace exists or not.
    */
-  async ask(who: Membership, needs: Role = 'member'): Promise<Role> {
-    return permitted(await this.roles.renew(who), needs);
+  async ask(membership: Membership, needs: Role = 'member'): Promise<Role> {
+    return permitted(await this.roles.renew(membership), needs);
   }
 
-  /** The same by an answer that is at most 4 s old, where one permits it: what refuses is always read anew. */
-  async require(who: Membership, needs: Role = 'member'): Promise<Role> {
-    const known = this.roles.known(who);
-    if (known !== undefined && !satisfies(known, needs)) return this.ask(who, needs);
-    return permitted(await this.roles.get(who), needs);
+  /** Reuses an answer of the last 4 s if it permits access; a refusal is always based on a fresh read. */
+  async require(membership: Membership, needs: Role = 'member'): Promise<Role> {
+    const known = this.roles.known(membership);
+    if (known !== undefined && !satisfies(known, needs)) return this.ask(membership, needs);
+    return permitted(await this.roles.get(membership), needs);
   }
 
-  /** Whether the store has the user as a member now. */
-  async isMember(who: Membership): Promise<boolean> {
-    return (await this.roles.renew(who)) !== null;
+  /** Whether the user is a member, read from the store now. */
+  async isMember(membership: Membership): Promise<boolean> {
+    return (await this.roles.renew(membership)) !== null;
   }
 
-  /** The membership or its role was changed in the store: from here on nothing goes by what was read before. */
-  changed(who: Membership): void {
-    this.roles.drop(who);
+  /** Drops cached answers after the membership or its role changed in the store. */
+  changed(membership: Membership): void {
+    this.roles.drop(membership);
   }
 }
 

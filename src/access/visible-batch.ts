@@ -10,8 +10,8 @@ import type { Call } from '../storage/ports/turn.js';
 import { errorFor, seesArguments, seesResults, type Viewer } from './visible-call.js';
 
 /**
- * A patch batch as its viewer may see it [MEMBER-5]: its user all of it; an owner what was proposed, edited and done,
- * without what the client says of the files; another member what was applied, as it was applied.
+ * A patch batch as its viewer may see it [MEMBER-5]. Its user sees everything. An owner sees proposals, edits and
+ * outcomes without the client's texts. Other members see only what was applied.
  */
 export function batchFor(viewer: Viewer, view: BatchView, call: Call): BatchView {
   if (seesResults(viewer)) return view;
@@ -23,7 +23,7 @@ export function batchFor(viewer: Viewer, view: BatchView, call: Call): BatchView
   };
 }
 
-/** Key and label of a batch: they tell of all that was proposed. */
+/** Key and label of a batch, hidden from viewers who may not see the proposal. */
 export function labelsFor<T extends Pick<BatchView, 'batchKey' | 'batchLabel'>>(
   viewer: Viewer,
   { batchKey, batchLabel }: T,
@@ -31,7 +31,7 @@ export function labelsFor<T extends Pick<BatchView, 'batchKey' | 'batchLabel'>>(
   return seesArguments(viewer) ? { batchKey, batchLabel } : { batchKey: null, batchLabel: null };
 }
 
-/** Whether a file of a batch that was not applied may be shown, as it was proposed. */
+/** Whether the viewer may see the proposal of a file that was not applied. */
 export const seesProposals = seesArguments;
 
 function withoutReports(file: FilePatchView): FilePatchView {
@@ -46,7 +46,7 @@ function withoutReports(file: FilePatchView): FilePatchView {
   return { ...file, outcome, changes };
 }
 
-/** @param edited the file as a person edited it before it was applied; null where nobody did. */
+/** @param edited the file as edited before it was applied; null if nobody edited it */
 function appliedOf(file: FilePatchView, edited: FilePatch | null): FilePatchView {
   const { filePatchId, docPath, outcome } = file;
   const isApplied = outcome?.status === 'applied';
@@ -55,10 +55,9 @@ function appliedOf(file: FilePatchView, edited: FilePatch | null): FilePatchView
     originalSha256: isApplied ? (edited ?? file).originalSha256 : null,
     outcome: outcome && fileOutcome(outcome, isApplied),
     changes: file.changes.map((change, at): ChangeView => {
-      const became = change.outcome && statusOf(change.outcome);
-      if (isApplied && became?.status === 'applied')
-        return { ...change, ...edited?.changes[at], outcome: became };
-      return { changeId: change.changeId!, operation: null, outcome: became };
+      const outcome = change.outcome && statusOf(change.outcome);
+      if (isApplied && outcome?.status === 'applied') return { ...change, ...edited?.changes[at], outcome };
+      return { changeId: change.changeId!, operation: null, outcome };
     }),
   };
 }

@@ -6,7 +6,7 @@ describe('the error of a call', () => {
     ...{ status: 'failed' as CallStatus, location: 'client' as const, reportDigest: null, batchId: null },
     ...{ error: { code, message: 'as it was said' }, ...change },
   });
-  const saidTo = (viewer: Viewer, ...of: Parameters<typeof call>) =>
+  const visibleTo = (viewer: Viewer, ...of: Parameters<typeof call>) =>
     errorFor(viewer, call(...of))?.message === 'as it was said';
   const server = { location: 'server' as const };
 
@@ -22,22 +22,22 @@ describe('the error of a call', () => {
     ['is a clock', 'EXECUTION_TIMEOUT', { status: 'timed_out' as const, batchId: 'b' }, true],
     ['is a denial', 'DENIED', { status: 'denied' as const, batchId: 'b', reportDigest: 'd' }, true],
   ])(
-    'that %s has its code for an owner, and its message only where it is ours',
-    (_, code, change, isOurs) => {
+    'of %s shows its code to owners, and its message only if the server wrote it',
+    (_, code, change, isOwn) => {
       expect(errorFor('owner', call(code, change))!.code).toBe(code);
-      expect(['user', 'owner', 'member'].map((viewer) => saidTo(viewer as Viewer, code, change))).toEqual([
-        ...[true, isOurs, false],
+      expect(['user', 'owner', 'member'].map((viewer) => visibleTo(viewer as Viewer, code, change))).toEqual([
+        ...[true, isOwn, false],
       ]);
       expect(errorFor('member', call(code, change))).toBeNull();
     },
   );
 });
 
-describe('an event of the trail', () => {
+describe('an audit event', () => {
   const fields = { toolName: 't', note: 'n', approval: { decision: 'deny', note: 'm' } };
   const event = { fields } as unknown as Parameters<typeof eventFor>[1];
 
-  it('keeps all but the notes that its viewer may not see', () => {
+  it('keeps all fields except the notes that its viewer may not see', () => {
     expect(eventFor('user', event).fields).toEqual(fields);
     expect(eventFor('owner', event).fields).toEqual({ toolName: 't', approval: fields.approval });
     expect(eventFor('member', event).fields).toEqual({

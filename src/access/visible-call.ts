@@ -2,55 +2,55 @@ import { type AuditEvent, CALL_ERRORS, ERRORS, type Json, type ToolCallError } f
 import type { Call } from '../storage/ports/turn.js';
 
 /**
- * What somebody is to a call or batch: the user whose session it was made in, an owner of the workspace, or another
- * member. `visible-call.ts` and `visible-batch.ts` decide what each of them sees [MEMBER-4] [MEMBER-5].
+ * Relation of a viewer to a call or batch: the session's user, an owner, or another member. It decides what they see
+ * [MEMBER-4] [MEMBER-5].
  */
 export type Viewer = 'user' | 'owner' | 'member';
 
-/** Arguments as proposed and as edited, and the decision with its note. */
+/** Whether the viewer may see proposed and edited arguments, and the decision with its note. */
 export function seesArguments(viewer: Viewer): boolean {
   return viewer !== 'member';
 }
 
-/** Results, details of errors and what a client says in its own words: they may quote a disk. */
+/** Whether the viewer may see results, error details and client texts, which may quote files of a disk. */
 export function seesResults(viewer: Viewer): boolean {
   return viewer === 'user';
 }
 
 type EndedCall = Pick<Call, 'status' | 'error' | 'location' | 'reportDigest' | 'batchId'>;
 
-/** Why a call failed, without details. An owner sees the code, and of messages those that the server wrote itself. */
+/** Why a call failed, without details. An owner sees the code, and the message if the server wrote it. */
 export function errorFor(viewer: Viewer, call: EndedCall): ToolCallError | null {
   const { error } = call;
   if (error === null || viewer === 'user') return error;
   if (viewer === 'member') return null;
-  return { code: error.code, message: isOurs(call, error) ? error.message : meaningOf(error.code) };
+  return { code: error.code, message: isOwn(call, error) ? error.message : genericMessage(error.code) };
 }
 
 /**
- * Whether the message holds nothing that a client has said or that was read on a disk. The faults of a batch quote the
- * text that it was held against, which may be that of an open buffer.
+ * Whether the message contains nothing from a client or a disk. Faults of a batch quote the text it was checked
+ * against, which may be an open buffer.
  */
-function isOurs({ status, location, reportDigest, batchId }: EndedCall, { code }: ToolCallError): boolean {
-  // What was denied has the note of the decision.
+function isOwn({ status, location, reportDigest, batchId }: EndedCall, { code }: ToolCallError): boolean {
+  // The message of a denial contains the note of the decision.
   if (status !== 'failed') return true;
-  // A tool's own code stands for a failure that the tool reports in its result.
+  // A tool-specific code comes from a failure that the tool reported in its result.
   if (location === 'server') return code in ERRORS || code in CALL_ERRORS;
   return reportDigest === null && batchId === null;
 }
 
-const UNSAID = 'The call failed. Only its user can see more than the code.';
+const HIDDEN_MESSAGE = 'The call failed. Only its user can see more than the code.';
 
-function meaningOf(code: string): string {
-  return (CALL_ERRORS as Record<string, string>)[code] ?? UNSAID;
+function genericMessage(code: string): string {
+  return (CALL_ERRORS as Record<string, string>)[code] ?? HIDDEN_MESSAGE;
 }
 
-/** Whether the event has words of a person or a client, which not every member sees. */
+/** Whether the event contains words of a person or client, which some members may not see. */
 export function hasNote({ fields }: AuditEvent): boolean {
   return 'note' in fields || noteOf(fields.approval) !== null;
 }
 
-/** An event of the trail: the note of a status is for the call's user, that of a decision for owners too. */
+/** An audit event as its viewer may see it: status notes only for the call's user, decision notes also for owners. */
 export function eventFor(viewer: Viewer, event: AuditEvent): AuditEvent {
   if (!hasNote(event)) return event;
   const { note, approval, ...fields } = event.fields;

@@ -17,7 +17,7 @@ import { ToolCallsService } from './tool-calls.service.js';
 import { TurnAnswers } from './turn-answers.js';
 import { TurnsController } from './turns.controller.js';
 
-/** What an agent's orchestrator calls over HTTP: sessions, turns, single calls, reverts. */
+/** HTTP API for an agent's orchestrator: sessions, turns, single calls, reverts. */
 @Module({
   imports: [
     AccessModule,

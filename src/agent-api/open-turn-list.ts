@@ -6,7 +6,7 @@ import type { TurnRef } from '../storage/ports/turn.js';
 import { type OpenTurnName, TurnStore } from '../storage/ports/turns.store.js';
 import type { OpenTurnsQueryDto } from './turns.dto.js';
 
-/** Lists what is open in a workspace, page by page. */
+/** Lists the open turns of a workspace, page by page. */
 @Injectable()
 export class OpenTurnList {
   constructor(private readonly store: TurnStore) {}
@@ -34,7 +34,7 @@ function readCursor(cursor: string): Omit<TurnRef, 'workspaceId'> {
       return { sessionId: read[0], turnId: read[1] };
     }
   } catch {
-    // Said below, as of every other text that is no cursor.
+    // The fault is reported below.
   }
   throw fieldError('cursor', 'is not a nextCursor of this list');
 }

@@ -2,7 +2,7 @@ import { ResponseCache } from './response-cache.js';
 
 const KIB = 1024;
 
-describe('texts that are shared', () => {
+describe('cached responses', () => {
   let made: string[];
   let texts: ResponseCache<{ body: Buffer }>;
   beforeEach(() => {
@@ -16,14 +16,14 @@ describe('texts that are shared', () => {
       return { body: Buffer.alloc(bytes) };
     });
 
-  it('are made once for all who ask at a time, and kept for who asks later', async () => {
+  it('are built once for concurrent requests, and kept for later ones', async () => {
     const [first, ...others] = await Promise.all(Array.from({ length: 1000 }, () => ask('a', 350 * KIB)));
     expect(others.every((one) => one === first)).toBe(true);
     expect(await ask('a', 350 * KIB)).toBe(first);
     expect(made).toEqual(['a']);
   });
 
-  it('make room for others when they are many, the one used longest ago first', async () => {
+  it('are evicted least recently used first', async () => {
     for (const key of ['a', 'b', 'a', 'c', 'd', 'e']) await ask(key, 4 * KIB * KIB);
     expect(made).toEqual(['a', 'b', 'c', 'd', 'e']);
     await ask('a', 4 * KIB * KIB);
@@ -32,7 +32,7 @@ describe('texts that are shared', () => {
     expect(made.at(-1)).toBe('b');
   });
 
-  it('are made again where they are small, and after they could not be made', async () => {
+  it('are built again if they are small or the build failed', async () => {
     await ask('small', KIB);
     await ask('small', KIB);
     expect(made).toEqual(['small', 'small']);

@@ -1,27 +1,27 @@
 import { LRUCache } from 'lru-cache';
 
-/** Bytes of responses that are kept for the next request. */
+/** Bytes of responses that are cached. */
 const KEPT_BYTES = 16 * 1024 * 1024;
-/** A smaller response is made again as fast as it is found. */
+/** Smaller responses are cheaper to rebuild than to cache. */
 const SMALL_BYTES = 16 * 1024;
 
-/** Response bodies by their content: each is made once for all requests at a time, and large ones are kept for a while. */
+/** Response bodies by key: concurrent requests share one build, and large bodies are cached. */
 export class ResponseCache<T extends { body: Buffer }> {
   private readonly making = new Map<string, Promise<T>>();
-  private readonly kept = new LRUCache<string, T>({
+  private readonly cached = new LRUCache<string, T>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ body }) => body.length,
   });
 
-  /** The response of this key, made by `make` where it is not there. */
+  /** Returns the cached response of the key, or builds it with `make`. */
   of(key: string, make: () => Promise<T>): Promise<T> {
-    const kept = this.kept.get(key);
-    if (kept) return Promise.resolve(kept);
+    const cached = this.cached.get(key);
+    if (cached) return Promise.resolve(cached);
     const pending = this.making.get(key);
     if (pending) return pending;
     const made = make()
       .then((response) => {
-        if (response.body.length >= SMALL_BYTES) this.kept.set(key, response);
+        if (response.body.length >= SMALL_BYTES) this.cached.set(key, response);
         return response;
       })
       .finally(() => this.making.delete(key));

@@ -27,29 +27,29 @@ import { UserJobs } from '../jobs/user-jobs.js';
 import { WorkPool } from '../jobs/work-pool.js';
 import type { RevertDto } from './reverts.dto.js';
 
-/** Files that a refusal or the warnings name. */
+/** Files that an error or the warnings name. */
 const MAX_NAMED = 100;
 
-/** Code of a warning of a file that is left as it is. */
+/** Code of the warning for a file that is not reverted. */
 const LEFT_OUT = 'LEFT_OUT';
 
 type Warning = InvokeResult<TurnResult>['warnings'][number];
 
-/** Why a file of the batch can not be undone. */
+/** A file of the batch that can not be reverted, and why. */
 interface LeftOut {
   docPath: string;
   why: string;
-  /** sha256 of the Cloud head; null where there is none. */
+  /** sha256 of the Cloud head; null if there is none. */
   currentSha256: string | null;
 }
 
-/** A file of the batch that was applied: as it was patched, and what the client reported. */
+/** An applied file of the batch: its patch, and what the client reported. */
 interface AppliedFile {
   patch: FilePatch;
   reported: PatchFileResult;
 }
 
-/** Undoes batches: makes the inverse and has it executed like any other patch. */
+/** Reverts batches: builds the inverse and runs it like any other patch. */
 @Injectable()
 export class RevertsService {
   constructor(
@@ -63,16 +63,16 @@ export class RevertsService {
   ) {}
 
   /**
-   * Posts a turn with the inverse of what was applied. CONFLICT where nothing was; STALE, with every file that has moved
-   * on, where `allowPartial` is not given; with it, the answer warns of each of these files.
-   * @param sending the response that the answer goes out with
+   * Posts a turn with the inverse of the applied changes. CONFLICT if nothing was applied. STALE, naming every changed
+   * file, unless `allowPartial` is set; then each such file gives a warning.
+   * @param response the response that the answer is sent with
    */
   async revert(
     workspaceId: string,
     batchId: string,
     userId: string,
     { sessionId, allowPartial, waitMs }: RevertDto,
-    sending: ResponseHandle,
+    response: ResponseHandle,
   ): Promise<InvokeResult<TurnResult>> {
     const known = await this.patches.require({ workspaceId, userId }, batchId);
     const applied = appliedFiles(known);
@@ -87,9 +87,9 @@ export class RevertsService {
     const request = { toolCalls, ...(waitMs !== undefined && { waitMs }) };
     const turn = await this.turns.accept(workspaceId, sessionId, userId, request, {
       revertOf: batchId,
-      onStored: () => releaseBody(sending),
+      onStored: () => releaseBody(response),
     });
-    const answer = await this.answers.of(turn, sending);
+    const answer = await this.answers.of(turn, response);
     return { ...answer, warnings: [...warningsOf(leftOut), ...answer.warnings] };
   }
 
@@ -138,16 +138,16 @@ export class RevertsService {
   }
 }
 
-/** Names the first of the files that can not be undone, and says how many more there are. */
+/** The error that names the first files that can not be reverted, and counts the rest. */
 function refusal(leftOut: readonly LeftOut[]): DomainError {
   const named = leftOut.slice(0, MAX_NAMED);
-  const which = named.map(({ docPath, why }) => `${docPath} ${why}`).join('; ');
+  const list = named.map(({ docPath, why }) => `${docPath} ${why}`).join('; ');
   const more = leftOut.length > named.length ? ` (and ${leftOut.length - named.length} more)` : '';
   const fields: FieldFaults = Object.fromEntries(named.map(({ docPath, why }) => [docPath, why]));
-  return new DomainError('STALE', `The batch cannot be undone: ${which}${more}`, { fields });
+  return new DomainError('STALE', `The batch cannot be undone: ${list}${more}`, { fields });
 }
 
-/** One of each file that is left as it is, with the sha256 to go on from. */
+/** One warning per file that is not reverted, with its current sha256. */
 function warningsOf(leftOut: readonly LeftOut[]): Warning[] {
   const warnings = leftOut.slice(0, MAX_NAMED).map(({ docPath, why, currentSha256 }): Warning => {
     return {

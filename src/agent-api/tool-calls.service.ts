@@ -23,13 +23,13 @@ import { TurnAnswers } from './turn-answers.js';
 import type { ToolCallDto } from './tool-calls.dto.js';
 
 const MAX_NAME = 256;
-/** Of a refusal that says to come again. */
+/** Retry-After of a call that was refused under load. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** A direct call's answer, and whether the call is still open. */
+/** The answer of a direct call, and whether the call is still open. */
 export type OpenOrEnded = DirectCallAnswer & { open: boolean };
 
-/** Calls one tool for an HTTP caller: a turn of that call, in the session that it names or one kept for such calls. */
+/** Calls one tool for an HTTP caller: a turn of one call, in the named session or one kept for direct calls. */
 @Injectable()
 export class ToolCallsService {
   constructor(
@@ -40,14 +40,14 @@ export class ToolCallsService {
   ) {}
 
   /**
-   * Faults are thrown in the order: session, tool, arguments, and then whatever the tool finds.
-   * @param sending the response that the answer goes out with
+   * Checks the session, then the tool, then the arguments, and throws the first fault.
+   * @param response the response that the answer is sent with
    */
   async call(
     workspaceId: string,
     userId: string,
     request: ToolCallDto,
-    sending: ResponseHandle,
+    response: ResponseHandle,
   ): Promise<OpenOrEnded> {
     const { sessionId } = request;
     const session =
@@ -59,17 +59,17 @@ export class ToolCallsService {
     const { executionLocation } = tool.contract;
     const turn = await this.turns.accept(workspaceId, session.id, userId, turnOf(tool.contract, request), {
       isDirect: true,
-      onStored: () => releaseBody(sending),
+      onStored: () => releaseBody(response),
     });
-    const { result: envelope } = await this.answers.of(turn, sending);
-    const [ended] = envelope.toolResults;
+    const { result } = await this.answers.of(turn, response);
+    const [ended] = result.toolResults;
     if (ended) return { ...answerOf(ended, executionLocation), open: false };
     const error = 'The call has not ended yet; follow the turn in result.';
-    return { success: false, result: envelope as unknown as Json, error, open: true };
+    return { success: false, result: result as unknown as Json, error, open: true };
   }
 }
 
-/** The call as a turn, which has its arguments from here on: they may be large, and it may wait for minutes. */
+/** The call as a turn. Takes the arguments out of the request, since they may be large and the wait long. */
 function turnOf({ name, executionLocation }: ToolContract, request: ToolCallDto): PostedTurn {
   const none = executionLocation === 'client' ? {} : null;
   const args = (request.args === '' ? {} : (request.args ?? none)) as Json;
@@ -77,7 +77,7 @@ function turnOf({ name, executionLocation }: ToolContract, request: ToolCallDto)
   return { toolCalls: [{ toolCallId: newId(), name, arguments: args, argumentsFault: null }] };
 }
 
-/** The answer of a call that has ended; what the server refused is thrown, with the status of its code. */
+/** The answer of an ended call; throws what the server refused, with the HTTP status of its code. */
 function answerOf({ result, error }: ToolResult, location: 'server' | 'client'): DirectCallAnswer {
   if (error === null) return { success: true, result, error: null };
   if (error.code === 'INVALID_ARGUMENTS') throw invalidArguments(error);
@@ -89,14 +89,14 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
 
-/** By bare argument name, where the call says which arguments are at fault. */
+/** The error of invalid arguments, with faults by bare argument name if there are any. */
 function invalidArguments({ message, details }: ToolCallError): DomainError {
   const { faults } = (details ?? {}) as { faults?: SchemaFault[] };
   throwIfFaulty(faults ?? []);
   return new DomainError('VALIDATION_ERROR', message);
 }
 
-/** What a tool threw, as its call has kept it. */
+/** The error that a tool threw, as its call stores it. */
 function refusal(code: ErrorCode, { message, details }: ToolCallError): DomainError {
   const { fields } = (details ?? {}) as JsonObject;
   return new DomainError(code, message, {

@@ -10,15 +10,15 @@ import { type StoredJson, type StoredResult, TurnStore } from '../storage/ports/
 import type { ResponseHandle } from '../common/http/response-closed.js';
 import { AnswersInFlight } from '../limits/answers-in-flight.js';
 import { ResponseCache } from './response-cache.js';
-import { turnResultOf, statusOf, taken } from '../turns/intake/turn-result.js';
+import { turnResultOf, statusOf, turnAnswer } from '../turns/intake/turn-result.js';
 
-/** An answer as it goes out: its JSON, and the HTTP status that says whether the turn is final. */
+/** A response body: its JSON, and the HTTP status that says whether the turn is final. */
 export interface TurnAnswerText {
   status: number;
   body: Buffer;
 }
 
-/** What the turn routes answer. Many requests that wait for one turn share one text of it. */
+/** Answers of the turn routes. Requests that wait for the same turn share one body. */
 @Injectable()
 export class TurnAnswers {
   private readonly texts = new ResponseCache<TurnAnswerText>();
@@ -31,44 +31,44 @@ export class TurnAnswers {
   ) {}
 
   /**
-   * The turn as it stands, with all that its calls were given and gave, for its user; RATE_LIMITED where too much of that
-   * is on its way to them already.
+   * The turn with the arguments and results of its calls, for its user. RATE_LIMITED if too many bytes of answers are
+   * already in flight.
    */
-  async of(turn: Turn, sending: ResponseHandle): Promise<InvokeResult<TurnResult>> {
-    this.take(turn, sending);
+  async of(turn: Turn, response: ResponseHandle): Promise<InvokeResult<TurnResult>> {
+    this.reserveBytes(turn, response);
     return this.answer(turn, 'neutral', valueOf);
   }
 
-  /** The same as JSON, within the same bound. */
+  /** The same as JSON, with the same limit. */
   async textOf(
     turn: Turn,
-    sending: ResponseHandle,
+    response: ResponseHandle,
     format: ResultFormat = 'neutral',
   ): Promise<TurnAnswerText> {
-    this.take(turn, sending);
-    // All that is in an answer is in the turn's version, or never changes.
+    this.reserveBytes(turn, response);
+    // An answer depends only on the turn's version and on data that never changes.
     return this.texts.of(`${turnKey(turn)} ${turn.version} ${format}`, async () =>
-      // A provider's messages spell a result once more; else what is large is passed on as it is stored.
+      // A provider format repeats results as text; otherwise large values are sent as stored.
       textOf(await this.answer(turn, format, format === 'neutral' ? asStored : valueOf)),
     );
   }
 
-  /** The turn for whoever may cancel it: without results where it is another's [MEMBER-4]. */
-  async textFor(userId: string, turn: Turn, sending: ResponseHandle): Promise<TurnAnswerText> {
+  /** The turn for a user who may cancel it, without results if the turn belongs to somebody else [MEMBER-4]. */
+  async textFor(userId: string, turn: Turn, response: ResponseHandle): Promise<TurnAnswerText> {
     const viewer = await this.viewers.of({ workspaceId: turn.workspaceId, userId }, turn.userId);
-    if (viewer === 'user') return this.textOf(turn, sending);
-    this.answersInFlight.take({ ...turn, userId }, argumentChars(turn), sending);
+    if (viewer === 'user') return this.textOf(turn, response);
+    this.answersInFlight.take({ ...turn, userId }, argumentChars(turn), response);
     const callArguments =
       seesArguments(viewer) && hasOpenCalls(turn) ? await this.store.argumentsOf(turn) : [];
     return textOf(answerFor(viewer, turn, callArguments.map(asStored)));
   }
 
-  private take(turn: Turn, sending: ResponseHandle): void {
+  private reserveBytes(turn: Turn, response: ResponseHandle): void {
     const results = Math.max(0, this.config.maxTurnResultBytes - turn.resultBudget);
-    this.answersInFlight.take(turn, results + argumentChars(turn), sending);
+    this.answersInFlight.take(turn, results + argumentChars(turn), response);
   }
 
-  /** @param read what an answer has of a value of the store. */
+  /** @param read reads a stored value for the answer */
   private async answer(
     turn: Turn,
     format: ResultFormat,
@@ -79,14 +79,14 @@ export class TurnAnswers {
     const results = new Map<string, StoredResult>();
     for (const [callId, ended] of stored)
       results.set(callId, { result: await read(ended.result), details: await read(ended.details) });
-    return taken(
+    return turnAnswer(
       turn,
       turnResultOf(turn, await Promise.all(callArguments.map(async (json) => read(json))), results, format),
     );
   }
 }
 
-/** Then an answer has the arguments of them all at hand. */
+/** Whether a call is open: the answer then contains the arguments of all calls. */
 function hasOpenCalls({ calls }: Turn): boolean {
   return calls.some(({ endedAt }) => endedAt === null);
 }
@@ -95,14 +95,14 @@ function argumentChars(turn: Turn): number {
   return hasOpenCalls(turn) ? (turn.argumentChars ?? 0) : 0;
 }
 
-/** The text of a large value stands for it: `jsonBuffer` puts it in. */
+/** Placeholder for a large stored value, which `jsonBuffer` inserts as text. */
 function asStored(json: StoredJson): Json {
   return json as Json;
 }
 
-/** How the turn stands, without what came of its calls. */
+/** The state of the turn without the results of its calls. */
 function answerFor(viewer: Viewer, turn: Turn, callArguments: readonly Json[]): InvokeResult<TurnResult> {
-  return taken(turn, turnResultOf(turn, callArguments, new Map(), 'neutral', viewer));
+  return turnAnswer(turn, turnResultOf(turn, callArguments, new Map(), 'neutral', viewer));
 }
 
 function textOf(answer: InvokeResult<TurnResult>): TurnAnswerText {

@@ -115,14 +115,14 @@ export class TurnsController {
     return this.cancelled(reply, turn, user);
   }
 
-  /** The answer to the turn's own user, with the status that says whether the turn is final. */
+  /** Sends the answer to the turn's own user, with the status that says whether the turn is final. */
   private async answered(reply: FastifyReply, turn: Turn, format?: ResultFormat): Promise<Buffer> {
     const { status, body } = await this.answers.textOf(turn, reply.raw, format);
     void reply.status(status).header('Content-Type', JSON_TYPE);
     return body;
   }
 
-  /** The answer to whoever has cancelled, which may be an owner. */
+  /** Sends the answer of a cancel, which an owner may have requested. */
   private async cancelled(reply: FastifyReply, turn: Turn, { id }: User): Promise<Buffer> {
     const { body } = await this.answers.textFor(id, turn, reply.raw);
     void reply.header('Content-Type', JSON_TYPE);

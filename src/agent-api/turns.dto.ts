@@ -21,26 +21,26 @@ export class TimeoutsDto implements Timeouts {
   @Min(1)
   deliveryMs?: number;
 
-  /** From there to running, ms. */
+  /** From the acknowledgement to running, ms. */
   @IsOptional()
   @IsInt()
   @Min(1)
   approvalMs?: number;
 
-  /** From there to the result, ms. */
+  /** From running to the result, ms. */
   @IsOptional()
   @IsInt()
   @Min(1)
   executionMs?: number;
 }
 
-/** The calls are those of a TurnRequest as they were read: in one form, each with what is wrong with it. */
+/** A turn request whose calls were read into one form, each with its faults. */
 export class PostTurnDto implements Omit<TurnRequest, 'toolCalls'> {
   @IsOptional()
   @Fits(TURN_ID, 'must be 1 to 128 of A-Z a-z 0-9 . _ : - and not "." or ".."')
   turnId?: string;
 
-  /** Calls in our own form or a provider's, mixed as you like. */
+  /** Calls in Patchbay's form or a provider's; forms may be mixed. */
   @ApiProperty({ type: 'array', minItems: 1, items: { $ref: '#/components/schemas/ToolCallInput' } })
   @ReadBy(readToolCalls)
   toolCalls!: PostedCall[];
@@ -87,7 +87,7 @@ export class PostResultsDto implements ResultsRequest {
 
 /** Query of `GET …/turns`. */
 export class OpenTurnsQueryDto {
-  /** Of this member alone. */
+  /** Only turns of this member. */
   @IsOptional()
   @IsUUID()
   userId?: string;
@@ -99,7 +99,7 @@ export class OpenTurnsQueryDto {
   @Max(500)
   limit = 100;
 
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   @IsOptional()
   @IsLine(1, 1024)
   cursor?: string;

@@ -3,7 +3,7 @@ import { type AuditQuery, MAX_PATH_CHARS } from '@patchbay/protocol';
 import { IsBoolean, IsIn, IsInt, IsISO8601, IsOptional, IsUUID, Max, Min } from 'class-validator';
 import { FromBooleanText, FromIntegerText, IsLine } from '../common/request.decorators.js';
 
-/** What an auditor may ask by; parts that are left out do not restrict. */
+/** Filters of an audit query; omitted filters do not restrict. */
 export class AuditQueryDto implements AuditQuery {
   @IsOptional()
   @IsUUID()
@@ -21,22 +21,22 @@ export class AuditQueryDto implements AuditQuery {
   @IsLine(1, 256)
   toolCallId?: string;
 
-  /** Of one call: its steps, and the files that were changed in it. */
+  /** Events of one call: its steps and its file changes. */
   @IsOptional()
   @IsUUID()
   callId?: string;
 
-  /** Of a patch batch: the events of its call. */
+  /** Events of the call of a patch batch. */
   @IsOptional()
   @IsUUID()
   batchId?: string;
 
-  /** The user of the actor. */
+  /** Events whose actor is this user. */
   @IsOptional()
   @IsUUID()
   userId?: string;
 
-  /** The client of the actor: what it acknowledged, reported and uploaded. */
+  /** Events whose actor is this client: acknowledgements, reports and uploads. */
   @IsOptional()
   @IsLine(1, 256)
   clientId?: string;
@@ -59,7 +59,7 @@ export class AuditQueryDto implements AuditQuery {
   @IsLine(1, 256)
   errorCode?: string;
 
-  /** A file in any spelling, with or without a leading slash; with `/` or `/**` at its end all that is below it. */
+  /** A file in any spelling, with or without a leading slash; `/` or `/**` at the end selects everything below it. */
   @IsOptional()
   @IsLine(1, MAX_PATH_CHARS + 4)
   path?: string;
@@ -76,7 +76,7 @@ export class AuditQueryDto implements AuditQuery {
   @IsISO8601({ strict: true })
   to?: string;
 
-  /** `desc`: the newest first. */
+  /** `desc`: newest first. */
   @IsOptional()
   @IsIn(['asc', 'desc'])
   order?: 'asc' | 'desc';
@@ -88,7 +88,7 @@ export class AuditQueryDto implements AuditQuery {
   @Max(500)
   limit = 100;
 
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   @IsOptional()
   @IsLine(1, 64)
   cursor?: string;

@@ -14,12 +14,12 @@ import { RootStore } from '../storage/records/roots.js';
 import type { AuditQueryDto } from './audit.dto.js';
 import { isKnownErrorCode, requireEvent, unknownErrorCode } from './known-values.js';
 
-/** Folders in which a path without one is looked for: the first by their names. */
+/** Folders in which a path without a folder name is looked up, sorted by name. */
 const MAX_FOLDERS = 100;
 
 const CURSOR_OF = { asc: 'seq', desc: 'before' } as const;
 
-/** Answers what was done in a workspace: page by page, by sequence number [AUDIT-4]. */
+/** Answers audit queries page by page, by sequence number [AUDIT-4]. */
 @Injectable()
 export class AuditService {
   private readonly searches = new KeyLocks();
@@ -31,28 +31,28 @@ export class AuditService {
     private readonly viewers: Viewers,
   ) {}
 
-  /** Searches of one user wait for each other, so that many at once take no more than one. */
-  page(who: Membership, query: AuditQueryDto): Promise<AuditPage> {
-    return this.searches.hold([who.userId], async () => {
-      const { events, nextCursor } = await this.search(who.workspaceId, query);
-      return { events: await this.visible(who, events), nextCursor };
+  /** Searches of one user run one after another, so parallel requests take no more than one. */
+  page(membership: Membership, query: AuditQueryDto): Promise<AuditPage> {
+    return this.searches.hold([membership.userId], async () => {
+      const { events, nextCursor } = await this.search(membership.workspaceId, query);
+      return { events: await this.visible(membership, events), nextCursor };
     });
   }
 
-  private async visible(who: Membership, events: AuditEvent[]): Promise<AuditEvent[]> {
-    const isForeign = ({ actor }: AuditEvent): boolean => actor.userId !== who.userId;
+  private async visible(membership: Membership, events: AuditEvent[]): Promise<AuditEvent[]> {
+    const isForeign = ({ actor }: AuditEvent): boolean => actor.userId !== membership.userId;
     const foreign = events.find((event) => hasNote(event) && isForeign(event));
     if (foreign === undefined) return events;
-    const viewer = await this.viewers.of(who, foreign.actor.userId);
+    const viewer = await this.viewers.of(membership, foreign.actor.userId);
     return events.map((event) => (isForeign(event) ? eventFor(viewer, event) : event));
   }
 
   private async search(
     workspaceId: string,
-    { limit, cursor, order = 'asc', ...asked }: AuditQueryDto,
+    { limit, cursor, order = 'asc', ...filters }: AuditQueryDto,
   ): Promise<AuditPage> {
-    const { from, to, sessionId, userId, callId, batchId, path, ...rest } = asked;
-    const { event, errorCode } = asked;
+    const { from, to, sessionId, userId, callId, batchId, path, ...rest } = filters;
+    const { event, errorCode } = filters;
     if (event !== undefined) requireEvent(event);
     const filter: AuditFilter = {
       ...rest,
@@ -64,7 +64,7 @@ export class AuditService {
       ...(to !== undefined && { to: instantOf('to', to) }),
     };
     const after = readCursor(cursor, order);
-    if (batchId !== undefined && !(await this.narrow(filter, workspaceId, batchId.toLowerCase()))) {
+    if (batchId !== undefined && !(await this.restrictToBatch(filter, workspaceId, batchId.toLowerCase()))) {
       return { events: [], nextCursor: null };
     }
     const { events, nextAfter } = await this.store.page(workspaceId, filter, after, limit, order);
@@ -72,12 +72,12 @@ export class AuditService {
     if (isAll && events.length === 0 && errorCode !== undefined && !isKnownErrorCode(errorCode))
       throw unknownErrorCode(errorCode);
     return {
-      events: path === undefined ? events : await this.thoseThatName(workspaceId, filter, events),
+      events: path === undefined ? events : await this.matchingPath(workspaceId, filter, events),
       nextCursor: nextAfter === null ? null : writeCursor(nextAfter, order),
     };
   }
 
-  /** A create may leave out the name of its folder, so a path that names none is looked for in all of them. */
+  /** A create may omit the name of its folder, so a path without one is looked up in all folders. */
   private async wanted(workspaceId: string, given: string): Promise<WantedPath> {
     const wanted = wantedPath(given);
     const path = wanted.path ?? wanted.below!;
@@ -88,19 +88,19 @@ export class AuditService {
       : { ...wanted, folders: folders.slice(0, MAX_FOLDERS) };
   }
 
-  /** Events of large batches name their first files alone: the batch says whether the path is among the others. */
-  private async thoseThatName(
+  /** Events of large batches name only their first files, so the stored batch is searched. */
+  private async matchingPath(
     workspaceId: string,
     wanted: AuditFilter,
     events: readonly AuditEvent[],
   ): Promise<AuditEvent[]> {
     const known = new Map<string, boolean>();
-    const naming: AuditEvent[] = [];
+    const matching: AuditEvent[] = [];
     for (const event of events) {
       if (namesPath(event, wanted) || (await this.isInBatch(workspaceId, wanted, event, known)))
-        naming.push(event);
+        matching.push(event);
     }
-    return naming;
+    return matching;
   }
 
   private async isInBatch(
@@ -122,8 +122,8 @@ export class AuditService {
     return known.get(batchId)!;
   }
 
-  /** To the call that the batch is the arguments of; false where nothing can fit any more. */
-  private async narrow(filter: AuditFilter, workspaceId: string, batchId: string): Promise<boolean> {
+  /** Restricts the filter to the call of the batch; false if no event can match. */
+  private async restrictToBatch(filter: AuditFilter, workspaceId: string, batchId: string): Promise<boolean> {
     const batch = await this.patches.byId(workspaceId, batchId);
     if (batch === null) return false;
     const { callId = batch.callId, turnId = batch.turnId } = filter;
@@ -132,7 +132,7 @@ export class AuditService {
   }
 }
 
-/** Epoch ms of a time that is well-formed already. Without a zone it is UTC, wherever the server stands. */
+/** Epoch ms of a well-formed time. A time without a zone is UTC, whatever the server's zone. */
 function instantOf(field: string, text: string): number {
   const hasZone = !text.includes('T') || /(?:Z|[+-]\d\d:?\d\d)$/.test(text);
   const instant = Date.parse(hasZone ? text : `${text}Z`);
@@ -140,7 +140,7 @@ function instantOf(field: string, text: string): number {
   return instant;
 }
 
-/** What a path in a question means: a file, or with `/`, `/**` or both at its end all that is below it. */
+/** Reads a path filter: a file, or everything below a folder if it ends in `/`, `/**` or both. */
 function wantedPath(given: string): WantedPath {
   const parts = given.split(/[\\/]/);
   const named = [...parts];
@@ -150,7 +150,7 @@ function wantedPath(given: string): WantedPath {
   return { below: path === '/' ? '' : path };
 }
 
-/** A cursor is the last sequence number seen, in a form that nobody is tempted to compute with. */
+/** Encodes the last sequence number as an opaque cursor. */
 function writeCursor(seq: number, order: AuditOrder): string {
   return Buffer.from(`${CURSOR_OF[order]}:${seq}`).toString('base64url');
 }

@@ -10,7 +10,7 @@ import {
 import { fieldError } from '../common/domain-error.js';
 import { editDistance } from '../config/edit-distance.js';
 
-/** Events of which the whole name is known. */
+/** Events with a fixed name. */
 const WHOLE_NAMES = [...Object.keys(AUDIT_TURN_EVENTS), ...Object.keys(AUDIT_FILE_EVENTS)];
 const STEPS = Object.keys(AUDIT_STEPS);
 const ERROR_CODES = [
@@ -22,12 +22,12 @@ const ERROR_CODES = [
   ]),
 ];
 
-/** A name of the closed catalogue, but for the tool, which an earlier version of the server may have had. */
+/** Tool event names; the tool may be one of an earlier version of the server. */
 const TOOL_EVENT = /^Tool\.([A-Z][A-Za-z0-9]*)\.(.*)$/;
-/** Most letters in which a slip differs from what was meant. */
+/** Largest edit distance of a suggested name. */
 const MAX_SLIP = 5;
 
-/** VALIDATION_ERROR for an event that cannot be in any trail: it names the nearest one, and all that there are. */
+/** VALIDATION_ERROR for an event that no trail can contain; it names the nearest event and all valid ones. */
 export function requireEvent(event: string): void {
   const [, tool, step] = TOOL_EVENT.exec(event) ?? [];
   if (WHOLE_NAMES.includes(event) || (step !== undefined && STEPS.includes(step))) return;
@@ -36,12 +36,12 @@ export function requireEvent(event: string): void {
   throw fieldError('event', `is not the name of an event${nearest(event, known)}; ${all}`);
 }
 
-/** Whether Patchbay itself gives this code. A client may report others in the result of a patch. */
+/** Whether Patchbay itself returns this code. Clients may report others in the result of a patch. */
 export function isKnownErrorCode(code: string): boolean {
   return ERROR_CODES.includes(code);
 }
 
-/** The refusal of a code that Patchbay does not give and that no event has. */
+/** The error for a code that Patchbay does not return and no event contains. */
 export function unknownErrorCode(code: string): Error {
   const hint = nearest(code, ERROR_CODES);
   return fieldError(
@@ -50,7 +50,7 @@ export function unknownErrorCode(code: string): Error {
   );
 }
 
-/** The tool of a name that is spelled in another case, else one that there is. */
+/** The tool whose name differs only in case, else an example tool. */
 function toolIn(event: string): string {
   const tool = event.split('.').at(event.includes('.') ? 1 : 0)!;
   return /^[a-z][A-Za-z0-9]*$/i.test(tool) ? tool[0]!.toUpperCase() + tool.slice(1) : 'CreateFile';

@@ -18,20 +18,20 @@ export interface VerifiedToken {
   expiresAt: number;
 }
 
-/** Tokens whose signature need not be looked at again, at most. */
+/** Verified tokens to cache. */
 const MAX_KNOWN = 1_000;
 
-/** Of a token: one of ours has a name and an email, and is far below it. */
+/** Longest accepted token, in characters; the server's own tokens are far shorter. */
 const MAX_LENGTH = 8_192;
 
-/** A token of this server that was valid once: its sender does not guess. */
+/** A token of this server that has expired, so its sender is not guessing. */
 export class ExpiredToken extends DomainError {}
 
-/** Signs and verifies access tokens: HS256, nothing else, and never without an end. */
+/** Signs and verifies access tokens. Only HS256 tokens with an expiry are accepted. */
 @Injectable()
 export class AccessTokens {
   readonly lifeSeconds: number;
-  /** By the token. */
+  /** Verified tokens, by token text. */
   private readonly verified = new LRUCache<string, VerifiedToken>({ max: MAX_KNOWN });
 
   constructor(
@@ -49,19 +49,19 @@ export class AccessTokens {
     return this.jwt.sign({ sub: id, email, fullName, login: loginId, jti: newId(), iat, exp });
   }
 
-  /** Throws INVALID_TOKEN; UNAVAILABLE where the store cannot tell whether the login has ended. */
+  /** INVALID_TOKEN for a bad token; UNAVAILABLE if the store cannot tell whether the login has ended. */
   async verify(token: string): Promise<VerifiedToken> {
     const verified = this.decode(token);
     await this.requireLogin(verified.loginId, verified.user.id);
     return verified;
   }
 
-  /** The same for the login of a token that was verified before. */
+  /** The same check for the login of a token that was verified before. */
   async requireLogin(loginId: string, userId: string): Promise<void> {
     if (!(await this.logins.isLive(loginId, userId))) throw invalid('ended');
   }
 
-  /** The user that a request's token names, to attribute the request before its login is looked up; null for none. */
+  /** The user named by a request's token, before the login is looked up; null if there is none. */
   userOf(headers: IncomingHttpHeaders): string | null {
     const found = tokenOf(headers);
     if (found === null) return null;

@@ -21,14 +21,14 @@ export class AuthController {
     private readonly addresses: ClientAddresses,
   ) {}
 
-  /** Makes an account and logs it in, where PATCHBAY_REGISTRATION lets anybody, or whoever comes first. */
+  /** Creates an account and logs it in, if PATCHBAY_REGISTRATION allows anybody or only the first user. */
   @Post('register')
   @Route<{ 201: Credentials }>({ id: 'register', errors: ['FORBIDDEN', 'CONFLICT'], links: WITH_TOKEN })
   register(@Body() body: RegisterDto, @Req() { raw }: FastifyRequest): Promise<Credentials> {
     return this.auth.register(body, this.addresses.of(raw));
   }
 
-  /** An access token and a refresh token for an email and its password. */
+  /** Exchanges an email and password for an access token and a refresh token. */
   @Post('login')
   @Route<{ 200: Credentials }>({ id: 'login', errors: ['INVALID_TOKEN'], links: WITH_TOKEN })
   @HttpCode(200)
@@ -37,7 +37,7 @@ export class AuthController {
     return this.auth.login(body, this.addresses.of(raw));
   }
 
-  /** New tokens for a refresh token, which works until what it was exchanged for was used: the answer may be lost. */
+  /** Exchanges a refresh token for new tokens; it stays valid until its successor is first used. */
   @Post('refresh')
   @Route<{ 200: Credentials }>({ id: 'refreshToken', errors: ['INVALID_TOKEN'], links: WITH_TOKEN })
   @HttpCode(200)
@@ -46,7 +46,7 @@ export class AuthController {
     return this.auth.refresh(body.refreshToken, this.addresses.of(raw));
   }
 
-  /** Ends the login that the refresh token belongs to; nothing happens where it belongs to none. */
+  /** Ends the login of the refresh token; an unknown token changes nothing. */
   @Post('logout')
   @Route<{ 204: null }>({ id: 'logout' })
   @HttpCode(204)

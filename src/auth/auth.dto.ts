@@ -4,7 +4,7 @@ import { IsLine, IsWellFormed } from '../common/request.decorators.js';
 
 /** Body of `POST /auth/register`. */
 export class RegisterDto implements RegisterRequest {
-  /** Kept in lowercase; one account each. */
+  /** Stored in lowercase; one account per email. */
   @IsEmail({ require_tld: false, ignore_max_length: true })
   @MaxLength(256)
   email!: string;

@@ -20,7 +20,7 @@ import { PasswordQueue } from './password-queue.js';
     JwtModule.registerAsync({
       inject: [Config],
       useFactory: async (config: Config) => ({
-        // As a key: from a text the library would first try to read a public key, anew for every token.
+        // As a key object: for a string the library first tries to parse a public key, for every token.
         secret: createSecretKey(await jwtSecret(config), 'utf8'),
         signOptions: { algorithm: 'HS256' as const },
         verifyOptions: { algorithms: ['HS256' as const] },

@@ -13,7 +13,7 @@ import { type IssuedToken, Logins } from './logins.js';
 import { hashPassword, verifyPassword } from './password.js';
 import { PasswordQueue } from './password-queue.js';
 
-/** Accounts, logins, and who a token stands for. */
+/** Accounts, logins, and the user of a token. */
 @Injectable()
 export class AuthService {
   constructor(
@@ -27,12 +27,12 @@ export class AuthService {
     private readonly passwords: PasswordQueue,
   ) {}
 
-  /** Makes an account and logs it in; FORBIDDEN where nobody may, or no more; CONFLICT where the email has one. */
+  /** Creates an account and logs it in. FORBIDDEN if registration is closed; CONFLICT if the email is taken. */
   async register({ email, password, fullName }: RegisterDto, address: string): Promise<Credentials> {
     await this.checkRegistration();
     const normalized = normalizeEmail(email);
-    // Before the work that a password makes.
-    if ((await this.users.byEmail(normalized)) !== null) throw taken();
+    // Before the password is hashed, which is expensive.
+    if ((await this.users.byEmail(normalized)) !== null) throw emailTaken();
     const user: UserRecord = {
       id: newId(),
       email: normalized,
@@ -42,12 +42,12 @@ export class AuthService {
     };
     const isFirst = this.config.registration === 'first';
     if (!(await (isFirst ? this.users.insertFirst(user) : this.users.insert(user))))
-      throw isFirst ? closedToOthers() : taken();
-    this.failedLogins.came(normalized, address);
+      throw isFirst ? closedToOthers() : emailTaken();
+    this.failedLogins.recordOwner(normalized, address);
     return this.credentials(user, await this.logins.begin(user.id));
   }
 
-  /** The same refusal, after the same time, for an unknown email and for a wrong password. A failure is logged. */
+  /** An unknown email and a wrong password give the same error after the same time. Failures are logged. */
   async login({ email, password }: LoginDto, address: string): Promise<Credentials> {
     const normalized = normalizeEmail(email);
     let userId: string | null = null;
@@ -70,31 +70,31 @@ export class AuthService {
     return this.credentials(user, await this.logins.begin(user.id));
   }
 
-  /** New tokens for a refresh token of a login; one that was used up ends the whole login. */
+  /** Exchanges a refresh token for new tokens; reuse of an older token ends the login. */
   async refresh(refreshToken: string, address: string): Promise<Credentials> {
     const next = await this.logins.rotate(refreshToken);
     const user = await this.users.byId(next.userId);
     if (user === null) throw new DomainError('INVALID_TOKEN', 'The refresh token is not valid');
-    this.failedLogins.came(user.email, address);
+    this.failedLogins.recordOwner(user.email, address);
     return this.credentials(user, next);
   }
 
-  /** Ends the login with its access tokens and connections. A token that nobody knows changes nothing. */
+  /** Ends the login, its access tokens and its connections. An unknown token changes nothing. */
   async logout(refreshToken: string): Promise<void> {
     await this.logins.end(refreshToken);
   }
 
-  /** The user and the end of a token. INVALID_TOKEN, UNAVAILABLE. For HTTP and the relay alike. */
+  /** The user and the expiry of a token, for HTTP and the relay. INVALID_TOKEN or UNAVAILABLE. */
   verifyAccessToken(token: string): Promise<VerifiedToken> {
     return this.tokens.verify(token);
   }
 
-  /** INVALID_TOKEN where the login of a verified token has ended since. */
+  /** INVALID_TOKEN if the login of a verified token has ended since. */
   requireLogin(loginId: string, userId: string): Promise<void> {
     return this.tokens.requireLogin(loginId, userId);
   }
 
-  /** Those of the logins that have ended, read from the store now. */
+  /** The ended ones of these logins, read from the store now. */
   endedLogins(loginIds: readonly string[]): Promise<Set<string>> {
     return this.liveLogins.endedAmong(loginIds);
   }
@@ -121,7 +121,7 @@ export class AuthService {
   }
 }
 
-function taken(): DomainError {
+function emailTaken(): DomainError {
   return new DomainError('CONFLICT', 'An account with this email exists already');
 }
 
@@ -132,7 +132,7 @@ function closedToOthers(): DomainError {
   );
 }
 
-/** Emails differ neither by case nor by Unicode form. */
+/** Emails are compared without regard to case and Unicode form. */
 export function normalizeEmail(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }

@@ -18,7 +18,7 @@ describe('failed logins', () => {
   });
 
   const anAddress = (): string => `10.0.${(last += 1) >> 8}.${last & 255}`;
-  /** `found`, `wrong`, or when to try again in seconds. */
+  /** Returns `found`, `wrong`, or the seconds until the next attempt. */
   async function attempt(isRight: boolean, address: string, email = EMAIL): Promise<string | number> {
     try {
       const check = (): Promise<true | null> =>
@@ -35,7 +35,7 @@ describe('failed logins', () => {
   const having = (outcomes: (string | number)[], outcome: string): number =>
     outcomes.filter((one) => one === outcome).length;
 
-  it('from many addresses are limited for the account, but not where its owner has been [REQ-23]', async () => {
+  it('from many addresses are limited per account, except at addresses that its owner used [REQ-23]', async () => {
     expect(await attempt(true, HOME)).toBe('found');
     const outcomes = [];
     for (let guessers = 0; guessers < 20; guessers += 1)
@@ -47,15 +47,15 @@ describe('failed logins', () => {
     expect(await attempt(true, anAddress())).toBe('found');
   });
 
-  it('side by side from many addresses do not exceed the limit of the account [REQ-23]', async () => {
+  it('in parallel from many addresses do not exceed the limit of the account [REQ-23]', async () => {
     const all = await Promise.all(Array.from({ length: 300 }, () => attempt(false, anAddress())));
     expect(having(all, 'wrong')).toBe(100);
   });
 
-  /** So many wrong passwords that whoever else comes from the address has to wait in line. */
-  const crowd = (address: string, count = 100): Promise<unknown> =>
+  /** Enough wrong passwords that every further login from the address has to queue. */
+  const fail = (address: string, count = 100): Promise<unknown> =>
     Promise.all(Array.from({ length: count }, (_, n) => attempt(false, address, `${address} ${n}@b.com`)));
-  /** How guesses go that come at once from there, each for another account, as far as that is known at once. */
+  /** Runs parallel guesses from these addresses, each for another account, and returns the settled ones. */
   async function guessesAtOnce(count: number, address: () => string): Promise<(string | number)[]> {
     const outcomes: (string | number)[] = [];
     for (let n = 0; n < count; n += 1)
@@ -64,28 +64,28 @@ describe('failed logins', () => {
     return outcomes;
   }
 
-  it('for many accounts slow down the address, where who has the right one gets in [REQ-23]', async () => {
+  it('for many accounts slow down the address, where the right password still succeeds [REQ-23]', async () => {
     const shared = anAddress();
-    await crowd(shared);
+    await fail(shared);
     expect(await guessesAtOnce(3, () => shared)).toEqual(['wrong']);
     expect(await attempt(true, shared)).toBe('found');
     expect(await guessesAtOnce(1, () => shared)).toEqual([2]);
   });
 
-  it('let 30 wait in the line of an address, and whoever was there before waits for nobody [REQ-23]', async () => {
+  it('queue at most 30 attempts per slowed-down address; known users do not queue [REQ-23]', async () => {
     const shared = anAddress();
-    logins.came(EMAIL, shared);
-    await crowd(shared);
+    logins.recordOwner(EMAIL, shared);
+    await fail(shared);
     expect(await guessesAtOnce(40, () => shared)).toEqual([...Array<number>(9).fill(30), 'wrong']);
     expect(await attempt(true, shared, 'new@b.com')).toBe(30);
     expect(await attempt(true, shared)).toBe('found');
   });
 
-  it('have one place for an account in the line of an address, and who found it full has one later [REQ-23]', async () => {
+  it('take one queue slot per account and address, and a slot later if the queue was full [REQ-23]', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     try {
       const shared = anAddress();
-      await crowd(shared);
+      await fail(shared);
       await guessesAtOnce(30, () => shared);
       const twice = [attempt(true, shared, 'two@b.com'), attempt(true, shared, 'two@b.com')];
       expect(await twice[1]).toBe(1);
@@ -98,24 +98,24 @@ describe('failed logins', () => {
     }
   });
 
-  it('from the /64 of one /48 count together, four times as many [REQ-23]', async () => {
+  it('from the /64 networks of one /48 count together, with four times the limit [REQ-23]', async () => {
     const within = (): string => `2001:db8:1:${(last += 1)}::/64`;
     const ofAccount = [];
     for (let tried = 0; tried < 6; tried += 1) ofAccount.push(...(await attempts(10, false, within())));
     expect(having(ofAccount, 'wrong')).toBe(40);
-    for (const count of [100, 100, 100, 60]) await crowd(within(), count);
+    for (const count of [100, 100, 100, 60]) await fail(within(), count);
     expect(having(await guessesAtOnce(40, within), 'wrong')).toBe(1);
     expect(await attempt(true, '2001:db8:2:1::/64', 'other@b.com')).toBe('found');
   });
 
-  it('are none that could not be looked at, which leave their place', async () => {
+  it('are not counted if the check itself fails, which frees the slot', async () => {
     const fault = new Error('The disk is gone.');
     for (let times = 0; times < 20; times += 1)
       await expect(logins.attempt(EMAIL, HOME, () => Promise.reject(fault))).rejects.toBe(fault);
     expect(await attempt(true, HOME)).toBe('found');
   });
 
-  it('let so many wait and no more', async () => {
+  it('are refused beyond the maximum of waiting attempts', async () => {
     const outcomes = await attempts(200, true, HOME);
     expect(having(outcomes, 'found')).toBe(60);
     expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(140);

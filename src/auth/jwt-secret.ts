@@ -5,7 +5,7 @@ import type { Config } from '../config/config.js';
 
 const FILE = 'jwt-secret';
 
-/** The configured secret; else, outside production, one that is made once and kept in the data directory. */
+/** The configured secret; outside production, one that is generated once and stored in the data directory. */
 export async function jwtSecret({ jwtSecret: configured, dataDir }: Config): Promise<string> {
   if (configured !== null) return configured;
   const path = join(dataDir, FILE);
@@ -15,7 +15,7 @@ export async function jwtSecret({ jwtSecret: configured, dataDir }: Config): Pro
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  // A copy that came from elsewhere may be open to others.
+  // A copied file may be readable by others.
   if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o600);
   const secret = await readFile(path, 'utf8');
   if (secret.length < 32) throw new Error(`${path} is damaged; remove it to have a new secret made`);

@@ -7,10 +7,10 @@ import { Bus } from '../events/bus.js';
 import { EVERY_NODE } from '../events/channels.js';
 import { LoginStore } from '../storage/records/logins.js';
 
-/** Which logins have not ended, as the store has it. An access token is valid only while its login is. */
+/** Tracks in the store which logins are live. An access token is valid only while its login is. */
 @Injectable()
 export class LiveLogins {
-  /** The user of a login, by its id; null where it has ended. */
+  /** The user of a login, by login id; null if it has ended. */
   private readonly users: RecentReads<string | null>;
 
   constructor(
@@ -31,23 +31,23 @@ export class LiveLogins {
     });
   }
 
-  /** Whether it is a login of this user and has not ended. UNAVAILABLE where the store cannot tell. */
+  /** Whether the login belongs to this user and is live. UNAVAILABLE if the store cannot tell. */
   async isLive(loginId: string, userId: string): Promise<boolean> {
     return (await this.users.get(loginId)) === userId;
   }
 
-  /** Whether it is known already, without asking the store, that the login has ended. */
+  /** Whether the cache already knows that the login has ended, without a read. */
   isKnownToHaveEnded(loginId: string): boolean {
     return this.users.known(loginId) === null;
   }
 
-  /** Those of the logins that have ended, read from the store now. */
+  /** The ended ones of these logins, read from the store now. */
   async endedAmong(loginIds: readonly string[]): Promise<Set<string>> {
-    const live = await this.store.liveAmong(loginIds, this.clock.now());
-    return new Set(loginIds.filter((id) => !live.has(id)));
+    const liveIds = await this.store.liveAmong(loginIds, this.clock.now());
+    return new Set(loginIds.filter((id) => !liveIds.has(id)));
   }
 
-  /** The login was removed from the store: from here on it is refused. */
+  /** Refuses the login from now on, after it was removed from the store. */
   ended(loginId: string): void {
     this.users.drop(loginId);
   }

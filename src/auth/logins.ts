@@ -11,12 +11,12 @@ import { LiveLogins } from './live-logins.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 const PURGE_MS = 60 * 60_000;
-/** For how long the same token is answered with the same next one: two processes may have asked at once. */
-const TOGETHER_MS = 30_000;
+/** A retry within this time gets the same successor: two processes may refresh at once. */
+const RETRY_WINDOW_MS = 30_000;
 
 /**
- * Logins and their rotating refresh tokens, `<login id>.<family>.<secret>`. The family is the same in all tokens of a
- * login and in nothing else: who shows it has had one of them, where a mere id is in every log and proves nothing.
+ * Logins and their rotating refresh tokens, `<login id>.<family>.<secret>`. All tokens of a login share the secret
+ * family, so showing it proves possession of a token. Login ids appear in logs and prove nothing.
  */
 @Injectable()
 export class Logins implements OnModuleInit, OnModuleDestroy {
@@ -44,7 +44,7 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
     clearInterval(this.purge);
   }
 
-  /** Stores a new login and gives its first refresh token. */
+  /** Stores a new login and returns its first refresh token. */
   async begin(userId: string): Promise<IssuedToken> {
     const family = randomBytes(16).toString('base64url');
     const token = tokenOf(newId(), family, randomBytes(32).toString('base64url'));
@@ -64,13 +64,12 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * The next token in the place of this one; throws INVALID_TOKEN. The answer may be lost: until the next token was used
-   * this one is taken again. Within half a minute it gives the same next one, since two processes may have asked at once;
-   * later another in its place. A token that was used up, or that another took the place of, is in two hands, and nobody
-   * can tell which of them is the thief's: the login ends for both.
+   * Returns the successor of a refresh token; throws INVALID_TOKEN. The token stays valid until its successor is first
+   * used, since the answer may be lost. A retry within 30 s gives the same successor, a later one replaces it. Reuse of
+   * a used or replaced token ends the login, since two parties hold it.
    */
   async rotate(refreshToken: string): Promise<IssuedToken> {
-    // Whoever comes second of two at once finds the token to be the one before.
+    // The second of two parallel requests finds its token to be the previous one.
     for (;;) {
       const found = await this.find(refreshToken);
       if (found === null) throw invalid();
@@ -79,9 +78,9 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
       const hash = sha256(token.text);
       if (hash !== login.tokenHash && hash !== login.previousHash) {
         await this.remove(login.id);
-        throw invalid(usedTwice(login));
+        throw invalid(reuseRefusal(login));
       }
-      const same = hash === login.previousHash ? sameAgain(token, login, now) : null;
+      const same = hash === login.previousHash ? retryToken(token, login, now) : null;
       if (same !== null) return { userId: login.userId, loginId: login.id, refreshToken: same.text };
       const seed = randomBytes(16).toString('base64url');
       const next = nextToken(token, seed);
@@ -95,13 +94,13 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** Ends the login that the token, its newest or an older one, belongs to; what is no token of it does nothing. */
+  /** Ends the login of the token, newest or older; an unknown token does nothing. */
   async end(refreshToken: string): Promise<void> {
     const found = await this.find(refreshToken);
     if (found !== null) await this.remove(found.login.id);
   }
 
-  /** The login that the token is or was one of. */
+  /** The login that the token belongs to, if any. */
   private async find(refreshToken: string): Promise<{ token: Token; login: LoginRecord } | null> {
     const token = readToken(refreshToken);
     const login = token && (await this.store.byId(token.loginId));
@@ -116,7 +115,7 @@ export class Logins implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** A refresh token that was just given. */
+/** A newly issued refresh token. */
 export interface IssuedToken {
   userId: string;
   loginId: string;
@@ -126,7 +125,7 @@ export interface IssuedToken {
 interface Token {
   loginId: string;
   family: string;
-  /** All of it, as the client has it. */
+  /** The full token text that the client gets. */
   text: string;
 }
 
@@ -134,14 +133,14 @@ function tokenOf(loginId: string, family: string, secret: string): Token {
   return { loginId, family, text: `${loginId}.${family}.${secret}` };
 }
 
-/** What follows from a token by a seed: who has not had the token can't tell, whatever they know of the store. */
+/** Derives the successor of a token from a seed, so the store alone does not reveal it. */
 function nextToken({ loginId, family, text }: Token, seed: string): Token {
   return tokenOf(loginId, family, createHmac('sha256', text).update(seed).digest('base64url'));
 }
 
-/** The token that this one was answered with just now; null: that was longer ago. */
-function sameAgain(token: Token, { tokenHash, seed, rotatedAt }: LoginRecord, now: number): Token | null {
-  if (seed === null || now - rotatedAt >= TOGETHER_MS) return null;
+/** The successor that this token got within the last 30 s; null if that was longer ago. */
+function retryToken(token: Token, { tokenHash, seed, rotatedAt }: LoginRecord, now: number): Token | null {
+  if (seed === null || now - rotatedAt >= RETRY_WINDOW_MS) return null;
   const same = nextToken(token, seed);
   return sha256(same.text) === tokenHash ? same : null;
 }
@@ -156,6 +155,6 @@ function invalid(logged?: LoggedRefusal): DomainError {
   return new DomainError('INVALID_TOKEN', 'The refresh token is not valid', logged && { logged });
 }
 
-function usedTwice({ id: loginId, userId }: LoginRecord): LoggedRefusal {
+function reuseRefusal({ id: loginId, userId }: LoginRecord): LoggedRefusal {
   return { message: 'A refresh token was used twice; the login has ended', userId, loginId };
 }

@@ -1,7 +1,7 @@
 import { Config } from '../config/config.js';
 import { PasswordQueue } from './password-queue.js';
 
-describe('passwords that are checked', () => {
+describe('password checks', () => {
   let running: number;
   let most: number;
   beforeEach(() => {
@@ -20,7 +20,7 @@ describe('passwords that are checked', () => {
       outcome.status === 'rejected' ? [(outcome.reason as { code: string }).code] : [],
     );
 
-  it('take few cores at once, and all have their turn [REQ-25]', async () => {
+  it('use few cores in parallel, and all complete [REQ-25]', async () => {
     const queue = new PasswordQueue(Config.with({}));
     await Promise.all(Array.from({ length: 40 }, (_, at) => queue.run(`address ${at}`, work)));
     expect(most).toBeGreaterThanOrEqual(1);
@@ -29,7 +29,7 @@ describe('passwords that are checked', () => {
     );
   });
 
-  it('of one address wait in bounded number, and in turns with those of others [REQ-25]', async () => {
+  it('of one address are limited, and alternate with those of others [REQ-25]', async () => {
     const queue = new PasswordQueue(Config.with({}));
     const ended: string[] = [];
     const run = (address: string) => queue.run(address, work).then(() => ended.push(address));
@@ -41,7 +41,7 @@ describe('passwords that are checked', () => {
     expect(refused.length).toBeGreaterThan(40);
   });
 
-  it('wait in bounded number in all [REQ-25]', async () => {
+  it('are limited in total [REQ-25]', async () => {
     const queue = new PasswordQueue(Config.with({ rateLimit: null }));
     const refused = codes(
       await Promise.allSettled(Array.from({ length: 400 }, () => queue.run('many', work))),
@@ -50,7 +50,7 @@ describe('passwords that are checked', () => {
     expect(refused.length).toBeGreaterThan(150);
   });
 
-  it('of a newcomer have a place where few addresses fill all of them [REQ-25]', async () => {
+  it('of a new address get a slot when few addresses fill the queue [REQ-25]', async () => {
     const queue = new PasswordQueue(Config.with({}));
     const many = Array.from({ length: 5 * 50 }, (_, at) => queue.run(`address ${at % 5}`, work));
     const outcomes = Promise.allSettled(many);
@@ -58,7 +58,7 @@ describe('passwords that are checked', () => {
     expect(new Set(codes(await outcomes))).toEqual(new Set(['UNAVAILABLE']));
   });
 
-  it('that fail leave their place to the next', async () => {
+  it('that fail free their slot', async () => {
     const queue = new PasswordQueue(Config.with({}));
     const failing = Array.from({ length: 10 }, () => queue.run('a', () => Promise.reject(new Error('no'))));
     await Promise.allSettled(failing);

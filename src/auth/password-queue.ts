@@ -6,17 +6,14 @@ import { widestOf } from '../common/http/client-address.js';
 import type { Excess } from '../limits/budget.js';
 import { FairQueue } from '../limits/fair-queue.js';
 
-/** Hashes at once: each takes a core, which others need too. */
+/** Parallel hashes: each takes a core, which others need too. */
 const AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
-/** Passwords that wait, in all and of one address: some seconds of work. */
+/** Waiting passwords, in total and per address: some seconds of work. */
 const MAX_WAITING = 200;
 const MAX_WAITING_OF_ADDRESS = 50;
 const RETRY_AFTER_SECONDS = 5;
 
-/**
- * Hashing a password costs a tenth of a second of a core and 32 MiB, on purpose. So few are hashed at once, and the
- * addresses from which they come take turns.
- */
+/** Hashing a password takes 0.1 s of a core and 32 MiB on purpose. Few run at once, and addresses take turns. */
 @Injectable()
 export class PasswordQueue {
   private readonly queue: FairQueue;
@@ -26,7 +23,7 @@ export class PasswordQueue {
     this.queue = new FairQueue({ running: AT_ONCE, waiting: MAX_WAITING, waitingOfKey, refuse: tooMany });
   }
 
-  /** The result of the work, once its turn has come; RATE_LIMITED or UNAVAILABLE where too many passwords wait. */
+  /** Runs the work when its turn comes; RATE_LIMITED or UNAVAILABLE if too many passwords wait. */
   run<T>(address: string, work: () => Promise<T>): Promise<T> {
     return this.queue.run(widestOf(address), work);
   }

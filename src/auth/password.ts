@@ -9,17 +9,17 @@ const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 
 /**
- * A salted scrypt hash that names its own cost, so that the cost can rise without breaking older hashes. `logN`: the cost,
- * a power of two; each step doubles time and memory, 15 takes 32 MiB.
+ * A salted scrypt hash that records its own cost, so the cost can rise later. `logN`: log2 of the cost; each step
+ * doubles time and memory, 15 takes 32 MiB.
  */
 export async function hashPassword(password: string, logN: number): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  return named(logN, salt, await deriveKey(password, salt, logN, BLOCK_SIZE, PARALLEL));
+  return formatHash(logN, salt, await deriveKey(password, salt, logN, BLOCK_SIZE, PARALLEL));
 }
 
-/** Whether the password is the one that was hashed. Without a hash it takes as long as one of cost `today`, and says no. */
+/** Whether the password matches the hash. Without a hash it takes as long as one of cost `today`, and returns false. */
 export async function verifyPassword(password: string, hash: string | null, today: number): Promise<boolean> {
-  const [, logN, blockSize, parallel, salt = '', key = ''] = (hash ?? ofNobody(today)).split('$');
+  const [, logN, blockSize, parallel, salt = '', key = ''] = (hash ?? unmatchableHash(today)).split('$');
   const expected = Buffer.from(key, 'base64');
   const actual = await deriveKey(
     password,
@@ -31,12 +31,12 @@ export async function verifyPassword(password: string, hash: string | null, toda
   return timingSafeEqual(actual, expected) && hash !== null;
 }
 
-/** A hash that no password has. */
-function ofNobody(logN: number): string {
-  return named(logN, Buffer.alloc(SALT_BYTES), Buffer.alloc(KEY_BYTES));
+/** A hash that no password matches. */
+function unmatchableHash(logN: number): string {
+  return formatHash(logN, Buffer.alloc(SALT_BYTES), Buffer.alloc(KEY_BYTES));
 }
 
-function named(logN: number, salt: Buffer, key: Buffer): string {
+function formatHash(logN: number, salt: Buffer, key: Buffer): string {
   return ['scrypt', logN, BLOCK_SIZE, PARALLEL, salt.toString('base64'), key.toString('base64')].join('$');
 }
 
@@ -48,7 +48,7 @@ function deriveKey(
   parallel: number,
 ): Promise<Buffer> {
   const cost = 2 ** logN;
-  // Node's own limit is just below what this cost needs.
+  // Node's default limit is just below what this cost needs.
   const maxmem = 256 * cost * blockSize;
   return derive(password.normalize('NFC'), salt, KEY_BYTES, { N: cost, r: blockSize, p: parallel, maxmem });
 }

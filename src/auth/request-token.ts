@@ -7,8 +7,8 @@ export interface RequestToken {
 }
 
 /**
- * The token that a request carries: `Authorization: Bearer …`, else the cookie `access_token`, else none.
- * A Bearer that is wrong does not fall back to the cookie; another scheme does.
+ * The token of a request: `Authorization: Bearer …`, else the cookie `access_token`, else none. An invalid Bearer token
+ * does not fall back to the cookie; another scheme does.
  */
 export function tokenOf(headers: IncomingHttpHeaders): RequestToken | null {
   const bearer = /^bearer(?:\s+(.*))?$/i.exec(headers.authorization?.trim() ?? '');
@@ -17,7 +17,7 @@ export function tokenOf(headers: IncomingHttpHeaders): RequestToken | null {
   return cookie === undefined ? null : { token: cookie, source: 'cookie' };
 }
 
-/** Whether a browser page of another site sent the request: its Origin is neither the server's own nor allowed. */
+/** Whether a page of another site sent the request: its Origin is neither the server's own nor allowed. */
 export function isForeignOrigin(headers: IncomingHttpHeaders, allowed: readonly string[]): boolean {
   const { origin, host } = headers;
   if (origin === undefined || allowed.includes(origin)) return false;

@@ -4,7 +4,7 @@ import { FileExchange } from './file-exchange.js';
 import { type FileReading, firstGiven } from './file-reading.js';
 import { NodeFiles } from './node-files.js';
 
-/** Asks a user's clients for the files that they hold, whichever node they are connected to. */
+/** Asks a user's clients for their files, on whichever node they are connected. */
 @Injectable()
 export class ClientFiles {
   constructor(
@@ -12,9 +12,9 @@ export class ClientFiles {
     private readonly elsewhere: FileExchange,
   ) {}
 
-  /** What the clients hold of the file. The session's own are asked before others, and here before elsewhere. */
-  read(wish: FileWish): Promise<FileReading> {
-    const sources = [() => this.here.read(wish), () => this.elsewhere.ask(wish)];
-    return firstGiven(wish, this.here.hasOnlyOthers(wish) ? sources.reverse() : sources);
+  /** Reads the file from the clients: the session's own first, and this node before others. */
+  read(query: FileWish): Promise<FileReading> {
+    const sources = [() => this.here.read(query), () => this.elsewhere.ask(query)];
+    return firstGiven(query, this.here.hasOnlyOthers(query) ? sources.reverse() : sources);
   }
 }

@@ -6,13 +6,13 @@ import { userChannel, workspaceChannel } from '../events/channels.js';
 import { FollowedChannels } from '../events/followed-channels.js';
 import { ConnectedClients } from './connected-clients.js';
 
-/** The messages for users and workspaces that have a client on this node. */
+/** Bus messages for the users and workspaces that have a client on this node. */
 @Injectable()
 export class ClientMessages {
-  readonly heard$ = new Subject<BusMessage>();
+  readonly received$ = new Subject<BusMessage>();
 
   constructor(bus: Bus, clients: ConnectedClients) {
-    const channels = new FollowedChannels(bus, (message) => this.heard$.next(message));
+    const channels = new FollowedChannels(bus, (message) => this.received$.next(message));
     clients.joined$.subscribe((key) => {
       channels.follow(userChannel(key));
       channels.follow(workspaceChannel(key.workspaceId));

@@ -5,18 +5,18 @@ import type { ConnectedClient } from './connected-clients.js';
 
 type Answer = Ack<FileReadAnswer> | null;
 
-describe('the files that a client is asked for', () => {
-  let asked: (FileRead & { answer: (text: string) => void; fail: (error: Error) => void })[];
+describe('file reads of a client', () => {
+  let requests: (FileRead & { answer: (text: string) => void; fail: (error: Error) => void })[];
   let reads: ClientReads;
   beforeEach(() => {
-    asked = [];
+    requests = [];
     const readFile = (read: FileRead): Promise<Answer> =>
       new Promise((resolve, fail) => {
         const answer = (text: string): void =>
           resolve({ ...{ ok: true, content: Buffer.from(text), sha256: sha256(text) }, ...DISK });
-        asked.push({ ...read, answer, fail });
+        requests.push({ ...read, answer, fail });
       });
-    reads = new ClientReads({ line: { readFile } } as unknown as ConnectedClient);
+    reads = new ClientReads({ channel: { readFile } } as unknown as ConnectedClient);
   });
   const DISK = { isDirty: false, source: 'disk' } as const;
   const read = (docPath: string, maxBytes = 100): Promise<string> =>
@@ -26,37 +26,37 @@ describe('the files that a client is asked for', () => {
     );
   const turn = (): Promise<void> => new Promise(setImmediate);
 
-  it('are four at once, however many wait and however they end', async () => {
+  it('run four at a time, however many wait and however they end', async () => {
     const texts = Array.from({ length: 10 }, (_, at) => read(`p/${at}`));
     for (let ended = 0; ended < 10; ended += 1) {
       await turn();
-      expect(asked).toHaveLength(Math.min(10, 4 + ended));
-      if (ended % 2 === 0) asked[ended]!.answer('text');
-      else asked[ended]!.fail(new Error('failed'));
+      expect(requests).toHaveLength(Math.min(10, 4 + ended));
+      if (ended % 2 === 0) requests[ended]!.answer('text');
+      else requests[ended]!.fail(new Error('failed'));
     }
     expect(await Promise.all(texts)).toEqual(
       Array.from(texts, (_, at) => (at % 2 === 0 ? 'text' : 'failed')),
     );
   });
 
-  it('are asked for apart by those who want more or less of them', async () => {
-    const [little, much] = [read('p/a', 10), read('p/a', 100)];
+  it('with different size limits are separate requests', async () => {
+    const [small, large] = [read('p/a', 10), read('p/a', 100)];
     await turn();
-    expect(asked.map(({ maxBytes }) => maxBytes)).toEqual([10, 100]);
-    for (const { answer, maxBytes } of asked) answer(`${maxBytes}`);
-    expect(await Promise.all([little, much])).toEqual(['10', '100']);
+    expect(requests.map(({ maxBytes }) => maxBytes)).toEqual([10, 100]);
+    for (const { answer, maxBytes } of requests) answer(`${maxBytes}`);
+    expect(await Promise.all([small, large])).toEqual(['10', '100']);
   });
 
-  it('wait in bounded number: who comes then hears nothing, and who comes later waits as before', async () => {
+  it('beyond the queue limit get no answer, and later ones wait as before', async () => {
     const all = Array.from({ length: 4 + 256 }, (_, at) => read(`p/${at}`));
     expect(await read('p/late')).toBe('silent');
     for (let at = 0; at < all.length; at += 1) {
       await turn();
-      asked[at]!.answer('text');
+      requests[at]!.answer('text');
     }
     expect(new Set(await Promise.all(all))).toEqual(new Set(['text']));
     for (let at = 0; at < 10; at += 1) void read(`q/${at}`);
     await turn();
-    expect(asked).toHaveLength(all.length + 4);
+    expect(requests).toHaveLength(all.length + 4);
   });
 });

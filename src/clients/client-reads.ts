@@ -3,12 +3,12 @@ import { FairQueue } from '../limits/fair-queue.js';
 import type { ConnectedClient } from './connected-clients.js';
 import type { FileReading } from './file-reading.js';
 
-/** Most files that one client is asked for at once [RELAY-23]. */
+/** Files that one client is asked for in parallel [RELAY-23]. */
 const AT_ONCE = 4;
-/** Most that wait for that; whoever comes then is told that nothing was heard. */
+/** Reads that may wait for one client; further ones get no answer. */
 const MAX_WAITING = 256;
 
-/** The files that one client is being asked for: each once at a time, however many want it. */
+/** File reads of one client; equal parallel reads share one request. */
 export class ClientReads {
   private readonly running = new Map<string, Promise<FileReading>>();
   private readonly queue = new FairQueue({ running: AT_ONCE, waiting: MAX_WAITING });
@@ -23,14 +23,14 @@ export class ClientReads {
   }
 
   private async start(read: FileRead): Promise<FileReading> {
-    const place = await this.queue.enter('').catch(() => null);
-    if (place === null) return { kind: 'silent' };
+    const slot = await this.queue.enter('').catch(() => null);
+    if (slot === null) return { kind: 'silent' };
     try {
-      const answer = await this.client.line.readFile(read);
+      const answer = await this.client.channel.readFile(read);
       if (answer === null) return { kind: 'silent' };
       return answer.ok ? { kind: 'given', ...answer } : { kind: 'refused', ...answer.error };
     } finally {
-      place.release();
+      slot.release();
     }
   }
 }

@@ -12,7 +12,7 @@ import { Presence } from './presence.js';
 import { RootsController } from './roots.controller.js';
 import { RootsService } from './roots.service.js';
 
-/** The clients of users: those connected to this node and those that are known, their folders, and the files they hold. */
+/** The clients of users, here and elsewhere, with their folders and files. */
 @Module({
   imports: [EventsModule, FilesModule],
   controllers: [ClientsController, RootsController],

@@ -16,35 +16,35 @@ import type { ClientName, ConnectionOrder } from '../storage/records/clients.js'
 import type { Membership } from '../storage/ports/turn.js';
 import { userKey } from '../common/keys.js';
 
-/** What became of a delivery: taken into the client's journal, refused, or unanswered until the time was up. */
+/** Outcome of a delivery: journaled by the client, refused, or unanswered in time. */
 export type DeliveryOutcome =
   { kind: 'acknowledged' } | { kind: 'refused'; message: string } | { kind: 'lost' };
 
-/** The line to one client, whatever carries it. */
+/** The channel to one client, independent of the transport. */
 export interface ClientChannel {
-  /** Resolves once there is room for another call: what one client leaves unread is bounded. Or the client is gone. */
-  room(): Promise<void>;
+  /** Resolves when there is room for another call, since unread bytes are bounded, or when the client is gone. */
+  backpressure(): Promise<void>;
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome>;
   stop(cancel: ToolCancel): void;
   sessionOpened(session: SessionOpened): void;
   filesChanged(changed: FilesChanged): void;
-  /** What the client holds of a file now; null: it gave no sound answer in time, or is gone [RELAY-23]. */
+  /** What the client holds of a file now; null if it gave no valid answer in time or is gone [RELAY-23]. */
   readFile(read: FileRead): Promise<Ack<FileReadAnswer> | null>;
-  /** Another connection of the same client has taken over. */
+  /** Another connection of the same client has replaced this one. */
   replaced(): void;
   close(): void;
 }
 
-/** A client is known by workspace, user and its own id. */
+/** A client is identified by workspace, user and its own id. */
 export type ClientKey = ClientName;
 
 /** One client that is connected to this node. */
 export class ConnectedClient implements ConnectionOrder {
   lastActiveAt = 0;
   readonly connectionId = newId();
-  /** Settles once its resume was answered, never where it leaves before: nothing is delivered until then. */
+  /** Resolves when its resume was answered; nothing is delivered before. Stays pending if the client leaves first. */
   readonly resumed: Promise<void>;
-  /** rootIds of its folders, sorted: what tells one folder of a session from another. */
+  /** rootIds of its folders, sorted; they identify the folder of a session. */
   readonly folder: readonly string[];
   private readonly held = new Set<string>();
   private isReady = false;
@@ -54,8 +54,8 @@ export class ConnectedClient implements ConnectionOrder {
     readonly key: ClientKey,
     readonly tools: ReadonlySet<string>,
     readonly maxInFlight: number,
-    readonly line: ClientChannel,
-    /** The folders that it has connected. */
+    readonly channel: ClientChannel,
+    /** The folders that the client has connected. */
     readonly roots: readonly ClientRoot[] = [],
     readonly epoch = 1,
   ) {
@@ -72,63 +72,63 @@ export class ConnectedClient implements ConnectionOrder {
     this.resolveResumed();
   }
 
-  get hasRoom(): boolean {
+  get hasFreeSlot(): boolean {
     return this.held.size < this.maxInFlight;
   }
 
-  /** Whether it has all of these folders connected, by their docPaths. */
+  /** Whether the client has connected all of these docPaths. */
   hasRoots(docPaths: readonly string[]): boolean {
     return docPaths.every((docPath) => this.roots.some((root) => root.docPath === docPath));
   }
 
-  hold(callId: string): void {
+  occupySlot(callId: string): void {
     this.held.add(callId);
   }
 
-  free(callId: string): boolean {
+  releaseSlot(callId: string): boolean {
     return this.held.delete(callId);
   }
 }
 
-/** Which of a user's clients a call should go to. */
-export interface ClientWish extends Membership {
+/** Which of a user's clients a call may go to. */
+export interface ClientCriteria extends Membership {
   tool: string;
-  /** docPaths of the folders that the call names: a client without them will not do. */
+  /** docPaths of the folders that the call names; a client without them is not eligible. */
   roots: readonly string[];
-  /** The folder that the session began with, as `Turn` has it: what names none goes to its clients only. */
+  /** The folder that the session began with, as in `Turn`; a call without a folder goes only to clients with it. */
   folder: readonly string[] | null;
-  /** The session's bound client: no other will do. */
+  /** The session's bound client; no other is eligible. */
   boundClientId: string | null;
-  /** The client that the session used last: waited for while it is connected. */
+  /** The client that the session used last; the call waits for it while it is connected. */
   preferredClientId: string | null;
-  /** The client that refused the call: taken only where there is no other. */
+  /** The client that refused the call; used only if there is no other. */
   avoidClientId: string | null;
 }
 
-/** The clients connected to this node, how much each has in hand, and which one a call goes to. */
+/** The clients connected to this node, their calls in flight, and the choice of a client for a call. */
 @Injectable()
 export class ConnectedClients {
   private readonly byUser = new Map<string, Map<string, ConnectedClient>>();
-  /** A client can take calls: it resumed, or has room again. */
+  /** A client can take calls: it has resumed, or has a free slot again. */
   readonly available$ = new Subject<ClientKey>();
-  /** A client has connected that had no connection to this node. */
+  /** A client has connected that had no connection to this node before. */
   readonly joined$ = new Subject<ClientKey>();
   readonly left$ = new Subject<ClientKey>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** Adds a connection; an earlier one of the same client is told that it was replaced. */
+  /** Adds a connection and notifies an earlier one of the same client that it was replaced. */
   add(client: ConnectedClient): void {
     const clients = this.byUser.get(userKey(client.key)) ?? new Map<string, ConnectedClient>();
     this.byUser.set(userKey(client.key), clients);
     const earlier = clients.get(client.key.clientId);
     clients.set(client.key.clientId, client);
     client.lastActiveAt = this.clock.now();
-    if (earlier) earlier.line.replaced();
+    if (earlier) earlier.channel.replaced();
     else this.joined$.next(client.key);
   }
 
-  /** Takes a connection out; one that was replaced is no longer in. */
+  /** Removes a connection, unless it was already replaced. */
   remove(client: ConnectedClient): void {
     const clients = this.byUser.get(userKey(client.key));
     if (clients?.get(client.key.clientId) !== client) return;
@@ -137,9 +137,9 @@ export class ConnectedClients {
     this.left$.next(client.key);
   }
 
-  /** From now on the client takes calls; `resumed` are those that it has in hand already. */
+  /** Lets the client take calls; `resumed` are the calls that it already holds. */
   markReady(client: ConnectedClient, resumed: readonly string[]): void {
-    for (const callId of resumed) client.hold(callId);
+    for (const callId of resumed) client.occupySlot(callId);
     client.becomeReady();
     this.available$.next(client.key);
   }
@@ -152,12 +152,12 @@ export class ConnectedClients {
     return [...(this.byUser.get(userKey({ workspaceId, userId }))?.values() ?? [])];
   }
 
-  /** Whoever has a client here. */
+  /** The users with a client on this node. */
   users(): Membership[] {
     return [...this.byUser.values()].map((clients) => [...clients.values()][0]!.key);
   }
 
-  /** The clients of all members. */
+  /** The clients of all members of a workspace. */
   ofWorkspace(workspaceId: string): ConnectedClient[] {
     return [...this.byUser.values()].flatMap((clients) =>
       [...clients.values()].filter(({ key }) => key.workspaceId === workspaceId),
@@ -168,45 +168,45 @@ export class ConnectedClients {
     client.lastActiveAt = this.clock.now();
   }
 
-  /** A call has left the client's hands; its place in the window is free. */
-  free(key: ClientKey, callId: string): void {
-    if (this.find(key)?.free(callId)) this.available$.next(key);
+  /** Releases the slot of a call that the client no longer holds. */
+  releaseSlot(key: ClientKey, callId: string): void {
+    if (this.find(key)?.releaseSlot(callId)) this.available$.next(key);
   }
 
-  /** The client that the call should be sent to now; null where it has to wait [RELAY-6]. */
-  choose(wish: ClientWish): ConnectedClient | null {
-    const able = this.ofUser(wish.workspaceId, wish.userId).filter(
-      (client) => client.ready && client.tools.has(wish.tool) && isInPlace(client, wish),
+  /** The client that the call should go to now; null if it has to wait [RELAY-6]. */
+  choose(criteria: ClientCriteria): ConnectedClient | null {
+    const eligible = this.ofUser(criteria.workspaceId, criteria.userId).filter(
+      (client) => client.ready && client.tools.has(criteria.tool) && isInPlace(client, criteria),
     );
-    const chosen = this.preferred(able, wish);
-    return chosen?.hasRoom ? chosen : null;
+    const chosen = this.preferred(eligible, criteria);
+    return chosen?.hasFreeSlot ? chosen : null;
   }
 
-  private preferred(able: ConnectedClient[], wish: ClientWish): ConnectedClient | undefined {
-    const named = (clientId: string | null) => able.find(({ key }) => key.clientId === clientId);
-    if (wish.boundClientId !== null) return named(wish.boundClientId);
-    const willing = able.filter(({ key }) => key.clientId !== wish.avoidClientId);
-    const preferred = named(wish.preferredClientId);
-    if (preferred && (willing.includes(preferred) || willing.length === 0)) return preferred;
-    const candidates = willing.length > 0 ? willing : able;
-    const free = candidates.filter(({ hasRoom }) => hasRoom);
-    return free.sort((a, b) => b.lastActiveAt - a.lastActiveAt)[0];
+  private preferred(eligible: ConnectedClient[], criteria: ClientCriteria): ConnectedClient | undefined {
+    const withId = (clientId: string | null) => eligible.find(({ key }) => key.clientId === clientId);
+    if (criteria.boundClientId !== null) return withId(criteria.boundClientId);
+    const preferable = eligible.filter(({ key }) => key.clientId !== criteria.avoidClientId);
+    const preferred = withId(criteria.preferredClientId);
+    if (preferred && (preferable.includes(preferred) || preferable.length === 0)) return preferred;
+    const candidates = preferable.length > 0 ? preferable : eligible;
+    const available = candidates.filter(({ hasFreeSlot }) => hasFreeSlot);
+    return available.sort((a, b) => b.lastActiveAt - a.lastActiveAt)[0];
   }
 }
 
-/** Whether the call is meant for a folder of the client's [RELAY-16] [RELAY-17]. */
-function isInPlace(client: ConnectedClient, { roots, folder }: ClientWish): boolean {
+/** Whether the client has the folders that the call needs [RELAY-16] [RELAY-17]. */
+function isInPlace(client: ConnectedClient, { roots, folder }: ClientCriteria): boolean {
   return roots.length > 0 ? client.hasRoots(roots) : isOfFolder(client, folder);
 }
 
-/** Whether a client is of the folder that a session began with; null: it has begun with none yet. */
+/** Whether a client belongs to the folder that a session began with; null: no folder yet. */
 export function isOfFolder(client: ConnectedClient, folder: readonly string[] | null): boolean {
   if (folder === null) return true;
   if (folder.length === 0) return client.folder.length === 0;
   return folder.every((rootId) => client.folder.includes(rootId));
 }
 
-/** Whether a connection of a client began after another one of its. */
+/** Whether the first connection of a client began after the second. */
 export function isNewer(one: ConnectionOrder, other: ConnectionOrder): boolean {
   return one.epoch === other.epoch ? one.connectionId > other.connectionId : one.epoch > other.epoch;
 }

@@ -20,32 +20,32 @@ import { bestOf, type FileReading } from './file-reading.js';
 import { mayHold, NodeFiles } from './node-files.js';
 import { Presence } from './presence.js';
 
-/** Most files that this node asks others for at once, and most that it gets for them. */
+/** File requests that this node may have pending at others, and requests of others that it serves. */
 const MAX_REQUESTS = 256;
 const MAX_SERVED = 32;
-/** Open requests to this node that are looked at: those that are served, and the next. */
+/** Pending requests to this node that are read: those being served, and the next. */
 const MAX_WANTED = 4 * MAX_SERVED;
-/** Most nodes that are asked for one file. */
+/** Nodes that are asked for one file. */
 const MAX_NODES = 3;
-/** How long a node may take beyond its clients' time to take a request and to hand over what they gave, in ms. */
-const PASSING_MS = 2_000;
-/** How long a node that did not take a request is not asked again, in ms. */
-const DEAF_MS = 60_000;
-const MAX_DEAF = 1_000;
-/** How long a request stays that neither node has removed, in ms, and how often such ones are looked for. */
-const LEFT_MS = 60_000;
+/** Time for the transfer between nodes, on top of the client's time, ms. */
+const TRANSFER_MS = 2_000;
+/** How long a node that did not take a request is not asked again, ms. */
+const UNRESPONSIVE_MS = 60_000;
+const MAX_UNRESPONSIVE = 1_000;
+/** Age at which an abandoned request is removed, and the sweep interval, ms. */
+const ABANDONED_MS = 60_000;
 
 /**
- * Gets files from clients that are connected to other nodes, and gets them for those. A request and its answer go through
- * the store, under an id that is used once; the bus only says that they are there.
+ * Exchanges files of clients between nodes. Requests and answers go through the store under one-time ids; the bus only
+ * announces them.
  */
 @Injectable()
 export class FileExchange extends StoreLook {
-  /** What is waited for, by the id of the request. */
+  /** Pending requests of this node, by request id. */
   private readonly pending = new Map<string, (reading: FileReading) => void>();
-  /** Requests that were taken lately. */
+  /** Requests that were taken recently. */
   private readonly taken = new LRUCache<string, true>({ max: 4 * MAX_REQUESTS });
-  private readonly deaf = new LRUCache<string, true>({ max: MAX_DEAF, ttl: DEAF_MS });
+  private readonly unresponsive = new LRUCache<string, true>({ max: MAX_UNRESPONSIVE, ttl: UNRESPONSIVE_MS });
   private serving = 0;
   private sweptAt: number;
 
@@ -68,13 +68,13 @@ export class FileExchange extends StoreLook {
   }
 
   /** What clients on other nodes hold of the file. */
-  async ask(wish: FileWish): Promise<FileReading> {
+  async ask(query: FileWish): Promise<FileReading> {
     if (this.bus.reach === 'alone' || this.pending.size >= MAX_REQUESTS) return { kind: 'nobody' };
-    const holders = (await this.presence.elsewhere(wish)).filter(({ roots }) => mayHold(wish, roots));
+    const holders = (await this.presence.elsewhere(query)).filter(({ roots }) => mayHold(query, roots));
     const nodes = [...new Set(holders.map(({ node }) => node))].slice(0, MAX_NODES);
     return bestOf(
-      wish,
-      nodes.map((node) => this.askNode(node, wish)),
+      query,
+      nodes.map((node) => this.askNode(node, query)),
     );
   }
 
@@ -87,36 +87,36 @@ export class FileExchange extends StoreLook {
     if (this.clients.users().length > 0) await this.serve();
     await this.collect();
     const now = this.clock.now();
-    if (now - this.sweptAt < LEFT_MS) return;
+    if (now - this.sweptAt < ABANDONED_MS) return;
     this.sweptAt = now;
     await this.requests.removeExpired(now);
   }
 
-  private async askNode(node: string, wish: FileWish): Promise<FileReading> {
-    if (this.deaf.has(node)) return { kind: 'silent' };
-    const waitMs = fileReadMs(this.config, wish.maxBytes) + PASSING_MS;
+  private async askNode(node: string, query: FileWish): Promise<FileReading> {
+    if (this.unresponsive.has(node)) return { kind: 'silent' };
+    const waitMs = fileReadMs(this.config, query.maxBytes) + TRANSFER_MS;
     const id = newId();
-    const expiresAt = this.clock.now() + waitMs + LEFT_MS;
+    const expiresAt = this.clock.now() + waitMs + ABANDONED_MS;
     const answered = new Promise<FileReading | null>((resolve) => {
       this.pending.set(id, resolve);
       setTimeout(() => resolve(null), waitMs).unref();
     });
     try {
-      await this.requests.ask({ id, asker: this.node.value, node, wish, expiresAt });
+      await this.requests.ask({ id, asker: this.node.value, node, wish: query, expiresAt });
       this.bus.publish({ type: 'file_wanted', to: node });
       const reading = await answered;
-      if (reading === null) this.deaf.set(node, true);
+      if (reading === null) this.unresponsive.set(node, true);
       return reading ?? { kind: 'silent' };
     } finally {
       this.pending.delete(id);
-      // What stays for now is swept.
+      // A request that stays is removed by the sweep.
       this.requests
         .remove(id)
         .catch((error: unknown) => this.logger.warn({ err: error }, 'A file request stays'));
     }
   }
 
-  /** Takes the answers to the requests of this node. */
+  /** Collects the answers to this node's requests. */
   private async collect(): Promise<void> {
     if (this.pending.size === 0) return;
     for (const answer of await this.requests.answersTo(this.node.value, MAX_REQUESTS)) {
@@ -133,7 +133,7 @@ export class FileExchange extends StoreLook {
     return content === null ? { kind: 'silent' } : { ...outcome, content };
   }
 
-  /** Takes the requests to the clients of this node. */
+  /** Serves the requests to this node's clients. */
   private async serve(): Promise<void> {
     const wanted = await this.requests.wantedOf(this.node.value, MAX_WANTED);
     for (const request of wanted) {
@@ -148,7 +148,7 @@ export class FileExchange extends StoreLook {
     }
   }
 
-  /** One that had to wait for a place is taken now. */
+  /** Ends one request and takes a waiting one. */
   private served(): void {
     this.serving -= 1;
     if (this.serving === MAX_SERVED - 1) this.follow(this.serve());

@@ -25,20 +25,22 @@ describe('the notices of changed files', () => {
       published += 1;
       messages$.next(message);
     };
-    const messages = { heard$: messages$ } as ClientMessages;
+    const messages = { received$: messages$ } as ClientMessages;
     new FileNotices({ changed$ } as FileHeads, clients, { publish } as Bus, messages);
   });
   afterEach(() => jest.useRealTimers());
 
-  /** What a client with the folder is told from here on. */
+  /** The notices that a client with the folder receives from here on. */
   function connect(clientId: string, ready = true): FilesChanged[] {
-    const told: FilesChanged[] = [];
-    const line = { filesChanged: (changed: FilesChanged) => told.push(changed) } as unknown as ClientChannel;
+    const sent: FilesChanged[] = [];
+    const channel = {
+      filesChanged: (changed: FilesChanged) => sent.push(changed),
+    } as unknown as ClientChannel;
     const key = { workspaceId: 'w', userId: 'u', clientId };
-    const client = new ConnectedClient(key, new Set(), 8, line, [PROJ]);
+    const client = new ConnectedClient(key, new Set(), 8, channel, [PROJ]);
     clients.add(client);
     if (ready) clients.markReady(client, []);
-    return told;
+    return sent;
   }
   function change(
     from: number,
@@ -52,22 +54,22 @@ describe('the notices of changed files', () => {
     }
   }
 
-  it('are gathered for a tenth of a second, each file as it is last', () => {
-    const told = connect('a');
+  it('are collected for 0.1 s, each file in its last state', () => {
+    const sent = connect('a');
     change(0, 2);
     jest.advanceTimersByTime(99);
     change(1, 2, null, null);
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
     jest.advanceTimersByTime(1);
-    expect([told.length, told[0]!.more, told[0]!.files.map(({ sha256 }) => sha256)]).toEqual([
+    expect([sent.length, sent[0]!.more, sent[0]!.files.map(({ sha256 }) => sha256)]).toEqual([
       ...[1, false, ['s', null]],
     ]);
     change(5, 6);
     jest.advanceTimersByTime(100);
-    expect(told[1]!.files).toEqual([{ path: '/proj/5', docPath: 'proj/5', sha256: 's' }]);
+    expect(sent[1]!.files).toEqual([{ path: '/proj/5', docPath: 'proj/5', sha256: 's' }]);
   });
 
-  it('name a hundred files, and what one client has done alone is no news to it', () => {
+  it('name a hundred files, and omit a client’s own changes', () => {
     const [a, b] = [connect('a'), connect('b')];
     change(0, 250, 'a');
     jest.advanceTimersByTime(100);
@@ -76,7 +78,7 @@ describe('the notices of changed files', () => {
     change(0, 250, 'a');
     change(250, 251, 'b');
     jest.advanceTimersByTime(100);
-    // Of those that are not named, one is not its own.
+    // One of the unnamed files was not changed by the client itself.
     expect(a).toEqual([{ files: [], more: true }]);
     expect(b[1]!.more).toBe(true);
     change(0, 100, 'b');
@@ -85,12 +87,12 @@ describe('the notices of changed files', () => {
     expect([a[1]!.files.length, a[1]!.more, b[2]]).toEqual([100, false, { files: [], more: true }]);
   });
 
-  it('are for those that have resumed, and of files that lie in a folder', () => {
-    const told = connect('a', false);
+  it('are sent only to resumed clients, and only for files in folders', () => {
+    const sent = connect('a', false);
     change(0, 1);
-    const beside = { path: '/proj', docPath: 'proj', sha256: 's' };
-    changed$.next({ workspaceId: 'w', userId: 'u', clientId: null, ...beside });
+    const sibling = { path: '/proj', docPath: 'proj', sha256: 's' };
+    changed$.next({ workspaceId: 'w', userId: 'u', clientId: null, ...sibling });
     jest.advanceTimersByTime(100);
-    expect([told, published]).toEqual([[], 1]);
+    expect([sent, published]).toEqual([[], 1]);
   });
 });

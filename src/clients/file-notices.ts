@@ -5,14 +5,14 @@ import { FileHeads, type HeadChange } from '../files/file-heads.js';
 import { ClientMessages } from './client-messages.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 
-/** How long changes are gathered before anybody is told, in ms. */
+/** How long changes are collected before clients are notified, ms. */
 const GATHER_MS = 100;
-/** Most files of one notice. */
+/** Files named in one notice. */
 const MAX_FILES = 100;
 
 type Notice = BusMessage & { type: 'files_changed' };
 
-/** What has changed below one folder since the last notice of it. */
+/** Changes below one folder since its last notice. */
 interface Gathered {
   workspaceId: string;
   root: string;
@@ -20,7 +20,7 @@ interface Gathered {
   more: Notice['more'];
 }
 
-/** Tells connected clients which Cloud files below their folders somebody else has changed [RELAY-21]. */
+/** Notifies connected clients which Cloud files below their folders others have changed [RELAY-21]. */
 @Injectable()
 export class FileNotices implements OnModuleDestroy {
   private gathered = new Map<string, Gathered>();
@@ -33,7 +33,7 @@ export class FileNotices implements OnModuleDestroy {
     messages: ClientMessages,
   ) {
     heads.changed$.subscribe((change) => this.gather(change));
-    messages.heard$.subscribe((message) => message.type === 'files_changed' && this.tell(message));
+    messages.received$.subscribe((message) => message.type === 'files_changed' && this.notify(message));
   }
 
   onModuleDestroy(): void {
@@ -64,17 +64,17 @@ export class FileNotices implements OnModuleDestroy {
       this.bus.publish({ type: 'files_changed', ...group, files: [...files.values()] });
   }
 
-  private tell(notice: Notice): void {
+  private notify(notice: Notice): void {
     for (const client of this.clients.ofWorkspace(notice.workspaceId)) {
-      if (client.ready && client.hasRoots([notice.root])) tellOne(client, notice);
+      if (client.ready && client.hasRoots([notice.root])) notifyClient(client, notice);
     }
   }
 }
 
-/** What a client has uploaded itself it knows. */
-function tellOne({ key, line }: ConnectedClient, notice: Notice): void {
+/** A client already knows its own uploads. */
+function notifyClient({ key, channel }: ConnectedClient, notice: Notice): void {
   const own = `${key.userId}/${key.clientId}`;
   const files = notice.files.filter(({ by }) => by !== own).map(({ by: _, ...file }) => file);
   const more = notice.more !== null && notice.more.by !== own;
-  if (files.length > 0 || more) line.filesChanged({ files, more });
+  if (files.length > 0 || more) channel.filesChanged({ files, more });
 }

@@ -9,23 +9,23 @@ const REGISTERED: RootRecord = { ...PROJ, workspaceId: 'w', userId: 'u', claimed
 function aClient(clientId: string, connectedAt: number, leftAt: number | null): KnownClient {
   return { workspaceId: 'w', userId: 'u', clientId, name: '', roots: [PROJ], connectedAt, leftAt };
 }
-const seen = (...clients: KnownClient[]) => {
+const viewed = (...clients: KnownClient[]) => {
   const [view] = folderViews([REGISTERED], clients, []);
   return { connected: view!.connected, since: view!.since };
 };
 
 describe('a folder of a workspace', () => {
   const here = aClient('here', NOON, null);
-  const gone = aClient('gone', NOON + 1, NOON + 2);
+  const disconnected = aClient('gone', NOON + 1, NOON + 2);
 
-  it('is connected where one of its clients is, whichever of them comes first', () => {
+  it('is connected if any of its clients is, in any order', () => {
     const connected = { connected: true, since: '2025-06-01T12:00:00.000Z' };
-    expect([seen(here, gone), seen(gone, here)]).toEqual([connected, connected]);
+    expect([viewed(here, disconnected), viewed(disconnected, here)]).toEqual([connected, connected]);
   });
 
-  it('is away since the last of its clients left', () => {
+  it('is away since its last client left', () => {
     const later = aClient('later', NOON, NOON + 5);
     const away = { connected: false, since: '2025-06-01T12:00:00.005Z' };
-    expect([seen(later, gone), seen(gone, later)]).toEqual([away, away]);
+    expect([viewed(later, disconnected), viewed(disconnected, later)]).toEqual([away, away]);
   });
 });

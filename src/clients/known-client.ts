@@ -1,12 +1,12 @@
 import type { ClientName, ClientRecord } from '../storage/records/clients.js';
 
-/** A client of a user, on whatever node: what it announced last. */
+/** A client of a user on any node, as it last announced itself. */
 export interface KnownClient extends ClientName, Pick<ClientRecord, 'name' | 'roots' | 'connectedAt'> {
-  /** When it left, or was last believed connected; null: it is connected. */
+  /** When it left or its lease was last renewed; null: it is connected. */
   leftAt: number | null;
 }
 
-/** The client as it is to be believed at `now` (epoch ms): one that its node says nothing of any more has left. */
+/** The presence of a client at `now` (epoch ms); it has left if its node stopped renewing the lease. */
 export function knownClient(
   { workspaceId, userId, clientId, name, roots, connectedAt, leftAt, until }: ClientRecord,
   now: number,

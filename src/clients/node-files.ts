@@ -5,10 +5,10 @@ import { ClientReads } from './client-reads.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { type FileReading, firstGiven } from './file-reading.js';
 
-/** Most clients that are asked for one file [RELAY-24]. */
+/** Clients that are asked for one file [RELAY-24]. */
 const MAX_ASKED = 3;
 
-/** How near a client is to a file: the greater, the sooner it is asked; 0: not at all. */
+/** How suitable a client is for a file: higher is asked first, 0 is never asked. */
 const NEARNESS = { none: 0, another: 1, last: 2, root: 3, lastWithRoot: 4, bound: 5 };
 
 /** Asks the clients of this node for files. */
@@ -19,25 +19,25 @@ export class NodeFiles {
   constructor(private readonly clients: ConnectedClients) {}
 
   /** What the user's clients here hold of the file. */
-  read(wish: FileWish): Promise<FileReading> {
-    const { docPath, maxBytes } = wish;
-    const asked = this.candidates(wish).slice(0, MAX_ASKED);
+  read(query: FileWish): Promise<FileReading> {
+    const { docPath, maxBytes } = query;
+    const candidates = this.candidates(query).slice(0, MAX_ASKED);
     return firstGiven(
-      wish,
-      asked.map((client) => () => this.readsOf(client).read({ docPath, maxBytes })),
+      query,
+      candidates.map((client) => () => this.readsOf(client).read({ docPath, maxBytes })),
     );
   }
 
-  /** Whether all that there is here are other clients of the user than those that the session uses. */
-  hasOnlyOthers(wish: FileWish): boolean {
-    const [first] = this.candidates(wish);
-    return first === undefined || nearness(wish, first) === NEARNESS.another;
+  /** Whether this node has only clients of the user that the session does not use. */
+  hasOnlyOthers(query: FileWish): boolean {
+    const [first] = this.candidates(query);
+    return first === undefined || nearness(query, first) === NEARNESS.another;
   }
 
-  private candidates(wish: FileWish): ConnectedClient[] {
+  private candidates(query: FileWish): ConnectedClient[] {
     return this.clients
-      .ofUser(wish.workspaceId, wish.userId)
-      .map((client) => ({ client, near: client.ready ? nearness(wish, client) : NEARNESS.none }))
+      .ofUser(query.workspaceId, query.userId)
+      .map((client) => ({ client, near: client.ready ? nearness(query, client) : NEARNESS.none }))
       .filter(({ near }) => near > NEARNESS.none)
       .sort((a, b) => b.near - a.near || b.client.lastActiveAt - a.client.lastActiveAt)
       .map(({ client }) => client);
@@ -50,19 +50,19 @@ export class NodeFiles {
   }
 }
 
-/** For an open file its session's clients count, else those that have its folder [RELAY-24]. */
-function nearness(wish: FileWish, { key: { clientId }, roots }: ConnectedClient): number {
-  if (!mayHold(wish, roots)) return NEARNESS.none;
-  const hasRoot = isBelow(wish, roots);
-  if (clientId === wish.boundClientId) return NEARNESS.bound;
-  const isLast = clientId === wish.lastClientId;
+/** An open file is read from its session's clients, any other from clients with its folder [RELAY-24]. */
+function nearness(query: FileWish, { key: { clientId }, roots }: ConnectedClient): number {
+  if (!mayHold(query, roots)) return NEARNESS.none;
+  const hasRoot = isBelow(query, roots);
+  if (clientId === query.boundClientId) return NEARNESS.bound;
+  const isLast = clientId === query.lastClientId;
   if (hasRoot) return isLast ? NEARNESS.lastWithRoot : NEARNESS.root;
   return isLast ? NEARNESS.last : NEARNESS.another;
 }
 
-/** Whether a client with these folders is asked for the file: an open one may be anywhere, any other is where its folder is. */
-export function mayHold(wish: FileWish, roots: readonly ClientRoot[]): boolean {
-  return wish.activeSha256 !== null || isBelow(wish, roots);
+/** Whether a client with these folders may hold the file: an open file may be anywhere, any other is in its folder. */
+export function mayHold(query: FileWish, roots: readonly ClientRoot[]): boolean {
+  return query.activeSha256 !== null || isBelow(query, roots);
 }
 
 function isBelow({ docPath }: FileWish, roots: readonly ClientRoot[]): boolean {

@@ -14,15 +14,15 @@ const logger = { setContext: () => undefined, error: () => undefined } as unknow
 describe('the presence of clients', () => {
   let now: number;
   let written: string[];
-  let held: Promise<void>;
+  let pendingWrite: Promise<void>;
   let clients: ConnectedClients;
   let presence: Presence;
   beforeEach(() => {
     now = NOON;
     written = [];
-    held = Promise.resolve();
+    pendingWrite = Promise.resolve();
     const note = async (what: string): Promise<void> => {
-      await held;
+      await pendingWrite;
       written.push(what);
     };
     const store: Partial<ClientStore> = {
@@ -40,15 +40,15 @@ describe('the presence of clients', () => {
     presence = new Presence(store as ClientStore, clients, node, clock, new Lifecycle(), logger);
   });
 
-  const line = { replaced: () => undefined } as unknown as ClientChannel;
+  const channel = { replaced: () => undefined } as unknown as ClientChannel;
   function connect(): ConnectedClient {
-    const client = new ConnectedClient(KEY, new Set(), 8, line);
+    const client = new ConnectedClient(KEY, new Set(), 8, channel);
     clients.add(client);
     return client;
   }
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('is renewed by its node every thirty seconds, which ends at its start what it had before', async () => {
+  it('is renewed by its node every 30 s, and ended by its node’s restart', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     await presence.onApplicationBootstrap();
     await jest.advanceTimersByTimeAsync(30_000);
@@ -57,14 +57,14 @@ describe('the presence of clients', () => {
     expect(written).toEqual(['end n +0', 'renew n until +90000', 'remove before -30 d']);
   });
 
-  it('is written in the order of what happens, however long a write takes', async () => {
+  it('is written in the order of events, however long a write takes', async () => {
     let go!: () => void;
-    held = new Promise((resolve) => (go = resolve));
+    pendingWrite = new Promise((resolve) => (go = resolve));
     const client = connect();
     const opened = presence.opened(client, 'Editor');
     await settled();
-    // The next write would take no time.
-    held = Promise.resolve();
+    // The next write would complete at once.
+    pendingWrite = Promise.resolve();
     now += 5;
     clients.remove(client);
     presence.closed(client);
@@ -76,11 +76,11 @@ describe('the presence of clients', () => {
     expect(written).toEqual(['connected Editor until +90000', 'left +5']);
   });
 
-  it('counts the connections of a client', async () => {
+  it('numbers the connections of a client', async () => {
     expect(await presence.nextEpoch(KEY)).toBe(8);
   });
 
-  it('is nothing for a connection that ended before its resume was answered', async () => {
+  it('is not written for a connection that ended before its resume was answered', async () => {
     const client = connect();
     clients.remove(client);
     presence.closed(client);
@@ -89,27 +89,27 @@ describe('the presence of clients', () => {
     expect(written).toEqual([]);
   });
 
-  it('is written again where that fails, and so is what is told of a folder', async () => {
+  it('and folder statuses are written again after a failure', async () => {
     const client = connect();
     await presence.opened(client, 'Editor');
     const status = { docPath: 'p', conflicts: [], behind: [], more: 1 };
-    const fails = (): void => void (held = Promise.reject(new Error('disk')));
+    const fails = (): void => void (pendingWrite = Promise.reject(new Error('disk')));
     fails();
     await expect(presence.report(client, status)).rejects.toThrow('disk');
-    held = Promise.resolve();
+    pendingWrite = Promise.resolve();
     await presence.report(client, status);
     fails();
     clients.remove(client);
     presence.closed(client);
     await settled();
-    held = Promise.resolve();
+    pendingWrite = Promise.resolve();
     while (written.length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(written).toEqual(['connected Editor until +90000', 'reported p 1', 'left +0']);
   });
 
-  it('has the status of a folder written when it is news', async () => {
+  it('writes a folder status only if it has changed', async () => {
     const client = connect();
-    const say = (docPath: string, more: number): Promise<void> =>
+    const report = (docPath: string, more: number): Promise<void> =>
       presence.report(client, { docPath, conflicts: [], behind: [], more } satisfies FolderStatus);
     for (const [docPath, more] of [
       ['p', 1] as const,
@@ -117,7 +117,7 @@ describe('the presence of clients', () => {
       ['q', 1] as const,
       ['p', 2] as const,
     ])
-      await say(docPath, more);
+      await report(docPath, more);
     expect(written).toEqual(['reported p 1', 'reported q 1', 'reported p 2']);
   });
 });

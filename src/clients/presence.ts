@@ -18,23 +18,23 @@ import { NodeId } from '../storage/ports/node-id.js';
 import { type ConnectedClient, ConnectedClients } from './connected-clients.js';
 import { type KnownClient, knownClient } from './known-client.js';
 
-/** How long a client is believed connected without another word from its node, in ms. */
+/** Lease of a client's presence, ms. */
 const LEASE_MS = 90_000;
-/** How often a node says so of all its clients. */
+/** How often a node renews the leases of its clients, ms. */
 const RENEW_MS = 30_000;
-/** A client that was not seen for so long is forgotten, in ms. */
+/** Clients not seen for this long are deleted, ms. */
 const FORGET_MS = 30 * 24 * 60 * 60_000;
-/** Clients of one user that are looked at: those that are connected, and then the last to leave. */
+/** Clients of one user that are listed: connected ones, then the last to leave. */
 const MAX_CLIENTS = 100;
 
-/** Which clients are connected, and which were, kept in the store: other nodes ask, and so does who comes later. */
+/** Presence of clients, kept in the store for other nodes and later requests. */
 @Injectable()
 export class Presence extends Sweep {
-  /** What is written of one client keeps its order. */
+  /** Serializes the writes of one client. */
   private readonly writes = new KeyLocks();
-  /** The status of each folder that a connection has told last. */
-  private readonly told = new WeakMap<ConnectedClient, Map<string, string>>();
-  /** Connections that are on record. */
+  /** The last reported status of each folder, by connection. */
+  private readonly reportedStatuses = new WeakMap<ConnectedClient, Map<string, string>>();
+  /** Connections that the store has recorded. */
   private readonly recorded = new WeakSet<ConnectedClient>();
 
   constructor(
@@ -48,23 +48,23 @@ export class Presence extends Sweep {
     super(RENEW_MS, logger);
   }
 
-  /** What an earlier process of this node left connected is not. */
+  /** Ends the presences that an earlier process of this node left behind. */
   override async onApplicationBootstrap(): Promise<void> {
     await this.store.endAll(this.node.value, this.clock.now());
     await super.onApplicationBootstrap();
   }
 
-  /** Which connection of its the next one of the client is. */
+  /** The number of the client's next connection. */
   async nextEpoch(client: ClientName): Promise<number> {
     return (await this.store.epochOf(client)) + 1;
   }
 
-  /** A client has shown its journal: it counts as connected from here on, for other nodes too. */
+  /** Records a client as connected, for other nodes too, after it sent its journal. */
   async opened(client: ConnectedClient, name: string): Promise<void> {
     const { key, roots, epoch, connectionId } = client;
     const connectedAt = this.clock.now();
     await this.inOrder(key, async () => {
-      // It may have left before its turn has come.
+      // It may have left while this write waited.
       if (this.clients.find(key) !== client) return;
       this.recorded.add(client);
       const until = connectedAt + LEASE_MS;
@@ -75,32 +75,32 @@ export class Presence extends Sweep {
     });
   }
 
-  /** A connection has ended. Nobody waits for that to be written. */
+  /** Records the end of a connection in the background. */
   closed(client: ConnectedClient): void {
     const { key, connectionId } = client;
     const at = this.clock.now();
-    const tell = (error: unknown): void =>
+    const logFailure = (error: unknown): void =>
       this.logger.error({ err: error, ...key }, 'The end of a connection could not be recorded');
     const write = (): Promise<void> => this.store.left(key, connectionId, at);
     void this.inOrder(key, async () => {
       if (!this.recorded.has(client)) return;
-      await persist(write, this.lifecycle.stopping, tell);
-    }).catch(tell);
+      await persist(write, this.lifecycle.stopping, logFailure);
+    }).catch(logFailure);
   }
 
-  /** A client tells in what a folder of its differs from the Cloud; written where it is news. */
+  /** Records how a client's folder differs from the Cloud, if that has changed. */
   async report(client: ConnectedClient, status: FolderStatus): Promise<void> {
-    const told = this.told.get(client) ?? new Map<string, string>();
-    this.told.set(client, told);
+    const reportedStatuses = this.reportedStatuses.get(client) ?? new Map<string, string>();
+    this.reportedStatuses.set(client, reportedStatuses);
     const text = JSON.stringify(status);
     await this.inOrder(client.key, async () => {
-      if (told.get(status.docPath) === text) return;
+      if (reportedStatuses.get(status.docPath) === text) return;
       await this.store.reported(client.key, client.connectionId, status);
-      told.set(status.docPath, text);
+      reportedStatuses.set(status.docPath, text);
     });
   }
 
-  /** The user's clients, those that are connected first. */
+  /** The user's clients, connected ones first. */
   async ofUser(workspaceId: string, userId: string): Promise<KnownClient[]> {
     const records = await this.store.ofUser(workspaceId, userId, MAX_CLIENTS);
     const now = this.clock.now();
@@ -116,7 +116,7 @@ export class Presence extends Sweep {
     );
   }
 
-  /** What these clients last told of their folders. */
+  /** The folder statuses that these clients reported last. */
   statusesOf(workspaceId: string, userId: string): Promise<ClientStatuses[]> {
     return this.store.statusesOf(workspaceId, userId, MAX_CLIENTS);
   }

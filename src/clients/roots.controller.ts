@@ -44,8 +44,8 @@ export class RootsController {
   }
 
   /**
-   * Deletes the registration of a folder; for the member who registered it, or an owner. Files stay. A
-   * connected client keeps the folder, and registers it again when it next connects.
+   * Deletes the registration of a folder; allowed for the member who registered it and for owners. Files stay. A
+   * connected client keeps the folder and registers it again on its next connect.
    */
   @Delete(':docPath')
   @Route<{ 204: null }>({ id: 'forgetRoot' })

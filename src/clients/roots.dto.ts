@@ -28,7 +28,7 @@ export class ClientRootDto extends RootDto implements ClientRoot {
   docPath!: string;
 }
 
-/** VALIDATION_ERROR where a folder's name is no component of a path, its docPath not that of its name, or there twice. */
+/** VALIDATION_ERROR if a folder's name is no path component, does not match its docPath, or is a duplicate. */
 export function checkRoots(roots: readonly ClientRoot[]): void {
   const fields: FieldFaults = {};
   const seen = new Set<string>();
@@ -44,7 +44,7 @@ export function checkRoots(roots: readonly ClientRoot[]): void {
   throwIfAny(fields);
 }
 
-/** Why a text is no name of a folder; null if it is one. */
+/** Why a text is not a valid folder name; null if it is. */
 export function nameFault(name: string): string | null {
   if (/[/\\]/.test(name)) return 'must be one component of a path, without a slash';
   const unfoldable = unfoldableFault(name);

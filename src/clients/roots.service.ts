@@ -11,14 +11,14 @@ import { folderViews } from './folder-views.js';
 import { Presence } from './presence.js';
 import { UserFolders } from './user-folders.js';
 
-/** Most folders of a workspace, and most that one member has registered of these. */
+/** Folders per workspace, and folders that one member may register. */
 const MAX_WORKSPACE_ROOTS = 1_000;
 const MAX_MEMBER_ROOTS = 100;
 
-/** The folders of a workspace: a name stands for the one that was connected under it first [ROOT-1]. */
+/** The folders of a workspace. A name belongs to the folder that first connected under it [ROOT-1]. */
 @Injectable()
 export class RootsService {
-  /** On this node claims of one workspace see those before them. */
+  /** Serializes the claims of a workspace on this node. */
   private readonly claims = new KeyLocks();
 
   constructor(
@@ -29,26 +29,26 @@ export class RootsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Registers the folders that are new here; CONFLICT where another folder has the name of one, and none is then. */
-  async claim(who: Membership, roots: readonly ClientRoot[]): Promise<void> {
+  /** Registers new folders. CONFLICT if another folder has one of the names; then none is registered. */
+  async claim(membership: Membership, roots: readonly ClientRoot[]): Promise<void> {
     if (roots.length === 0) return;
-    await this.claims.hold([who.workspaceId], () => this.claimAll(who, roots));
+    await this.claims.hold([membership.workspaceId], () => this.claimAll(membership, roots));
   }
 
   private async claimAll({ workspaceId, userId }: Membership, roots: readonly ClientRoot[]): Promise<void> {
     const known = await this.store.ofWorkspace(workspaceId);
     const byDocPath = new Map(known.map((root) => [root.docPath, root]));
     for (const root of roots) await this.requireSame(root, byDocPath.get(root.docPath) ?? null);
-    const fresh = roots.filter(({ docPath }) => !byDocPath.has(docPath));
-    if (fresh.length > 0) requireRoom(known, fresh.length, userId);
+    const added = roots.filter(({ docPath }) => !byDocPath.has(docPath));
+    if (added.length > 0) requireRoom(known, added.length, userId);
     const claimedAt = this.clock.now();
-    for (const { name, docPath, rootId } of fresh) {
+    for (const { name, docPath, rootId } of added) {
       const root: RootRecord = { workspaceId, docPath, name, rootId, userId, claimedAt };
       await this.requireSame(root, await this.store.claim(root));
     }
   }
 
-  /** Every folder of the workspace, with what the user's own clients last said of it. */
+  /** All folders of the workspace, with the last status from the user's own clients. */
   async list({ workspaceId, userId }: Membership): Promise<WorkspaceRoot[]> {
     const roots = await this.store.ofWorkspace(workspaceId);
     if (roots.length === 0) return [];
@@ -68,13 +68,13 @@ export class RootsService {
     return new UserFolders(clients, registered, this.clock.now());
   }
 
-  /** Registers one folder, for whoever does not connect: a push. Gives it as it is listed. */
+  /** Registers one folder for a push, which has no connection. Returns it as listed. */
   async claimOne(user: Membership, root: ClientRoot): Promise<WorkspaceRoot> {
     await this.claim(user, [root]);
     return (await this.list(user)).find(({ docPath }) => docPath === root.docPath)!;
   }
 
-  /** The name is free again; for who registered the folder, or an owner of the workspace. */
+  /** Frees the name; allowed for the member who registered the folder and for owners. */
   async forget({ workspaceId, userId }: Membership, docPath: string): Promise<void> {
     const root = (await this.store.ofWorkspace(workspaceId)).find((known) => known.docPath === docPath);
     if (!root) throw new DomainError('NOT_FOUND', 'The workspace has no folder of this docPath.');
@@ -86,28 +86,28 @@ export class RootsService {
     await this.store.remove(root);
   }
 
-  private async requireSame({ name, rootId }: ClientRoot, stands: RootRecord | null): Promise<void> {
-    if (stands === null || stands.rootId === rootId) return;
-    const [owner] = await this.users.byIds([stands.userId]);
-    const whose = owner ? (owner.fullName ?? owner.email) : 'a former member';
-    const details: RootConflict = { docPath: stands.docPath, rootId: stands.rootId };
+  private async requireSame({ name, rootId }: ClientRoot, existing: RootRecord | null): Promise<void> {
+    if (existing === null || existing.rootId === rootId) return;
+    const [owner] = await this.users.byIds([existing.userId]);
+    const ownerName = owner ? (owner.fullName ?? owner.email) : 'a former member';
+    const details: RootConflict = { docPath: existing.docPath, rootId: existing.rootId };
     throw new DomainError(
       'CONFLICT',
-      `The folder "${name}" cannot be connected: ${whose} connected another folder as "${stands.name}" in this workspace ` +
-        `on ${isoTime(stands.claimedAt)}. For another project choose another name (patchbay: --name). For the same project use ` +
+      `The folder "${name}" cannot be connected: ${ownerName} connected another folder as "${existing.name}" in this workspace ` +
+        `on ${isoTime(existing.claimedAt)}. For another project choose another name (patchbay: --name). For the same project use ` +
         "the rootId in this error's `details` (patchbay: --same-project). Clients of one machine share it with rootIdOf of @patchbay/client/home.",
       { details: { ...details } },
     );
   }
 }
 
-/** A soft limit between nodes: claims that come to two in the same moment do not see each other. */
-function requireRoom(known: readonly RootRecord[], fresh: number, userId: string): void {
+/** A soft limit: parallel claims on two nodes do not see each other. */
+function requireRoom(known: readonly RootRecord[], added: number, userId: string): void {
   const own = known.filter((root) => root.userId === userId).length;
   const full =
-    own + fresh > MAX_MEMBER_ROOTS
+    own + added > MAX_MEMBER_ROOTS
       ? `You have registered ${own} folders in this workspace; the limit is ${MAX_MEMBER_ROOTS}`
-      : known.length + fresh > MAX_WORKSPACE_ROOTS
+      : known.length + added > MAX_WORKSPACE_ROOTS
         ? `The workspace has ${known.length} folders; the limit is ${MAX_WORKSPACE_ROOTS}`
         : null;
   if (full === null) return;

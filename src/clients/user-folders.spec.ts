@@ -23,7 +23,7 @@ describe('a folder', () => {
     ['is connected', null, true],
     ['was seen within a day', NOON - DAY_MS, true],
     ['was seen before that', NOON - DAY_MS - 1, false],
-  ])('whose client %s is named by a path, or not [RELAY-15]', (_, leftAt, isNamed) => {
+  ])('whose client %s can or cannot be named by a path [RELAY-15]', (_, leftAt, isNamed) => {
     const folders = of(aClient('a', leftAt, 'proj', 'two'), 'proj', 'two', 'other');
     expect(names(folders, 'Proj/x')).toEqual(isNamed ? ['proj'] : []);
     expect(folders.someHas(['proj', 'two'])).toBe(isNamed);
@@ -32,7 +32,7 @@ describe('a folder', () => {
     expect(folders.isConnected('proj/x')).toBe(leftAt === null);
   });
 
-  it('that was forgotten, or is another one’s by now, is named while its client is connected [ROOT-3]', () => {
+  it('that was forgotten or reassigned can be named while its client is connected [ROOT-3]', () => {
     for (const others of [[], [{ ...registered('proj')[0]!, rootId: 'of another' }]]) {
       const folders = (leftAt: number | null): UserFolders =>
         new UserFolders([aClient('a', leftAt, 'proj')], others, NOON);

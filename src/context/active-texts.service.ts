@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { ActiveFile, ContextActiveFile } from '@patchbay/protocol';
 import { textOf } from '../files/content-shape.js';
 import type { SessionRecord } from '../storage/records/sessions.js';
-import { SessionTexts, whyNot } from '../tools/session-texts.js';
+import { SessionTexts, reasonOf } from '../tools/session-texts.js';
 import { DOES_NOT_FIT } from './active-texts.js';
 
-/** Gets the texts of a session's Active Files from its clients. */
+/** Reads the texts of a session's Active Files from its clients. */
 @Injectable()
 export class ActiveTexts {
   constructor(private readonly texts: SessionTexts) {}
 
-  /** The files in their order, with the texts of the first ones that together have at most `maxBytes`. */
+  /** The files in order, with as many of the first texts as fit into `maxBytes` together. */
   async of(
     session: SessionRecord,
     files: readonly ActiveFile[],
@@ -33,10 +33,10 @@ export class ActiveTexts {
     file: ActiveFile,
     maxBytes: number,
   ): Promise<ContextActiveFile> {
-    const whose = { workspaceId, userId, sessionId };
-    const reading = await this.texts.read(whose, file.docPath, file, maxBytes);
+    const textsOf = { workspaceId, userId, sessionId };
+    const reading = await this.texts.read(textsOf, file.docPath, file, maxBytes);
     if (reading.kind === 'refused' && reading.code === 'TOO_LARGE') return without(file, DOES_NOT_FIT);
-    if (reading.kind !== 'given') return without(file, `its editor does not give it, ${whyNot(reading)}`);
+    if (reading.kind !== 'given') return without(file, `its editor does not return it, ${reasonOf(reading)}`);
     const { content, sha256, isDirty } = reading;
     const now = { ...file, sha256, sizeBytes: content.length, isDirty };
     const text = textOf(Buffer.from(content));

@@ -1,9 +1,9 @@
 import type { ContextActiveFile } from '@patchbay/protocol';
 
-/** Said of a text that is left out for want of room. */
+/** Note for a text that was omitted because it does not fit. */
 export const DOES_NOT_FIT = 'it does not fit; read it with workspace_read_file';
 
-/** The files with as many of their texts, the first ones first and whole, as fit into `bytes` of what is rendered of them. */
+/** The files with as many whole texts, in order, as fit into `bytes` when rendered. */
 export function fitTexts(
   files: readonly ContextActiveFile[],
   bytes: number,

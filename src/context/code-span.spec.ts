@@ -22,11 +22,11 @@ describe('A path as a code span', () => {
     ['a line separator', 'a\u2028b', '`a\\u{2028}b`'],
     ['a lone surrogate', 'a\uD800', '`a\\u{d800}`'],
     ['an escape sequence', '\u001B[31m', '`\\u{1b}[31m`'],
-  ])('shows %s instead of letting it act', (_what, text, expected) => {
+  ])('escapes %s so that it has no effect', (_what, text, expected) => {
     expect(codeSpan(text)).toBe(expected);
   });
 
-  it('leaves letters of every script and emoji as they are', () => {
+  it('keeps letters of every script and emoji', () => {
     expect(codeSpan('Größe/naïve/日本/שלום/🎉.md')).toBe('`Größe/naïve/日本/שלום/🎉.md`');
   });
 });

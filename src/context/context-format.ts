@@ -8,7 +8,7 @@ import type {
 import { fitTexts } from './active-texts.js';
 import { type ShownDirectory, snapshotOf, type Walk } from './directory-walk.js';
 
-/** All that there is to say; the renderer takes of it what fits. */
+/** All content of the context; the renderer takes what fits. */
 export interface ContextMaterial {
   tools: readonly ToolGuidance[];
   walk: Walk;
@@ -17,30 +17,30 @@ export interface ContextMaterial {
   referencedFiles: readonly ReferencedFile[];
 }
 
-/** One way to write a context down: five sections in a fixed order, what changes least first. */
+/** One output format of the context: five sections in fixed order, the most stable first. */
 export interface ContextFormat {
   readonly contentType: string;
   readonly begin: string;
   readonly tools: ListSection<ToolGuidance>;
   readonly directory: (shown: ShownDirectory) => string;
-  /** `example`: the name of a folder to show with what a path looks like. */
+  /** `example`: name of a folder to show in the example path. */
   readonly folders: (shown: readonly FolderPresence[], leftOut: number, example: string) => string;
   readonly activeFiles: ListSection<ContextActiveFile>;
   readonly referencedFiles: ListSection<ReferencedFile>;
   readonly end: (leftOut: SessionContext['leftOut'], truncated: boolean) => string;
 }
 
-/** Writes items down, and says how many are left out. */
+/** Renders the shown items and the number of omitted ones. */
 type ListSection<T> = (shown: readonly T[], leftOut: number) => string;
 
-/** Fewest bytes in which every section can at least say what it leaves out. */
+/** Fewest bytes in which every section can at least say what it omits. */
 export const MIN_CONTEXT_BYTES = 8 * 1024;
-/** Kept for `begin` and `end`. */
+/** Reserved for `begin` and `end`. */
 const FRAME_BYTES = 256;
 
 /**
- * Where in the whole each section has to end, at the latest. A share that is not used falls to the sections behind, never
- * to those before: so what comes later cannot change what comes first, and a provider's prompt cache keeps its prefix.
+ * Latest end of each section, as a part of the whole. Unused space goes to later sections, never to earlier ones. So
+ * later content never changes earlier bytes, and a provider's prompt cache keeps its prefix.
  */
 const ENDS_AT = {
   tools: 8 / 16,
@@ -50,12 +50,12 @@ const ENDS_AT = {
   referencedFiles: 1,
 };
 
-/** The context in at most `maxBytes` of UTF-8, cut between lines or sections only. */
+/** Renders the context in at most `maxBytes` of UTF-8, cut only between lines or sections. */
 export function renderContext(material: ContextMaterial, format: ContextFormat, maxBytes: number): string {
   const budget = maxBytes - FRAME_BYTES;
   const written: string[] = [];
   let used = 0;
-  /** Writes the most that fits of a section of `count` items; says how many. */
+  /** Renders as many of the `count` items of a section as fit; returns their number. */
   const write = (section: keyof typeof ENDS_AT, count: number, render: (count: number) => string): number => {
     const fits = mostThatFits(count, budget * ENDS_AT[section] - used, render);
     written.push(render(fits));
@@ -67,7 +67,8 @@ export function renderContext(material: ContextMaterial, format: ContextFormat, 
     items: readonly T[],
     render: ListSection<T>,
   ): number =>
-    items.length - write(section, items.length, (n) => render(taken(section, items, n), items.length - n));
+    items.length -
+    write(section, items.length, (n) => render(firstOrLast(section, items, n), items.length - n));
 
   const tools = writeList('tools', material.tools, format.tools);
   const { walk } = material;
@@ -84,19 +85,19 @@ export function renderContext(material: ContextMaterial, format: ContextFormat, 
   return `${format.begin}${written.join('')}${format.end({ tools, folders, activeFiles, referencedFiles }, cut)}`;
 }
 
-/** A folder that is connected, else one that the Cloud has, else any. */
+/** A connected folder, else one in the Cloud, else any. */
 function exampleFolder({ folders, walk }: ContextMaterial): string {
   const inCloud = walk.nodes.find(({ kind, depth }) => kind === 'folder' && depth === 1);
   const connected = folders.find((folder) => folder.connected);
   return connected?.name ?? inCloud?.path.slice(1) ?? folders[0]?.name ?? '';
 }
 
-/** Of the files that came up in the session the last ones count, of all else the first. */
-function taken<T>(section: keyof typeof ENDS_AT, items: readonly T[], count: number): readonly T[] {
+/** Of the session's files the last ones are kept, of all else the first. */
+function firstOrLast<T>(section: keyof typeof ENDS_AT, items: readonly T[], count: number): readonly T[] {
   return section === 'referencedFiles' ? items.slice(items.length - count) : items.slice(0, count);
 }
 
-/** How many of `count` items a section can show in `bytes`; 0 where not even one fits. */
+/** How many of `count` items a section can show in `bytes`. */
 function mostThatFits(count: number, bytes: number, render: (count: number) => string): number {
   const fits = (n: number): boolean => Buffer.byteLength(render(n)) <= bytes;
   if (fits(count)) return count;

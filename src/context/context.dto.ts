@@ -14,14 +14,14 @@ export class ContextQueryDto implements ContextQuery {
   @IsIn(CONTEXT_FORMATS)
   format: ContextFormatName = 'markdown';
 
-  /** Most bytes that the answer may have; the server's own limit where it is left out. */
+  /** Most bytes of the answer; the server's own limit if omitted. */
   @IsOptional()
   @FromIntegerText()
   @IsInt()
   @Min(MIN_CONTEXT_BYTES)
   maxBytes?: number;
 
-  /** `active`: the Active Files come with their text, as far as it fits. */
+  /** `active`: includes the text of Active Files, as far as it fits. */
   @IsOptional()
   @IsIn(CONTEXT_INCLUDES)
   include?: ContextInclude;

@@ -21,7 +21,7 @@ const FORMATS: { [F in ContextQueryDto['format']]: ContextFormat } = {
   json: JSON_CONTEXT,
 };
 
-/** Says what a model should know before its next turn. Equal state gives equal bytes: nothing in it is of the moment. */
+/** Builds the context for a model's next turn. Equal state gives equal bytes: nothing depends on the time. */
 @Injectable()
 export class ContextService {
   constructor(
@@ -36,7 +36,7 @@ export class ContextService {
     private readonly config: Config,
   ) {}
 
-  /** The context of a session, for its own user alone. */
+  /** Renders the context of a session; only for its own user. */
   async render(
     workspaceId: string,
     sessionId: string,
@@ -48,7 +48,7 @@ export class ContextService {
     }
     const session = await this.sessions.requireOwn(workspaceId, sessionId, userId);
     const format = FORMATS[name];
-    // Editors may take their time: nobody waits in line behind that.
+    // Reading from editors may be slow, so it does not occupy a slot of the queue.
     const withTexts =
       include === 'active' ? await this.texts.of(session, await this.activeFiles(session), maxBytes) : null;
     const text = await this.jobs.run(
@@ -78,10 +78,10 @@ export class ContextService {
   }
 }
 
-/** Files of each kind that are named of one folder. */
+/** Files of each kind that are named per folder. */
 const NAMED_FILES = 10;
 
-/** A folder that differs in much says how much. */
+/** Names the first files of a folder; the counts cover the rest. */
 function firstFiles(folder: FolderPresence): FolderPresence {
   const conflicts = folder.conflicts.slice(0, NAMED_FILES);
   const behind = folder.behind.slice(0, NAMED_FILES);
@@ -89,7 +89,7 @@ function firstFiles(folder: FolderPresence): FolderPresence {
   return { ...folder, conflicts, behind, more: folder.more + cut };
 }
 
-/** An editor names its files in whatever order its tabs are; that must not change the context. */
+/** The order of editor tabs must not change the context. */
 function byDocPath({ docPath: a }: ActiveFile, { docPath: b }: ActiveFile): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

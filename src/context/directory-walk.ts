@@ -2,22 +2,22 @@ import type { DirectoryEntry, DirectorySnapshot } from '@patchbay/protocol';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 import type { ListedEntry } from '../storage/ports/files.store.js';
 
-/** How far a walk goes. */
+/** Limits of a walk. */
 export interface WalkLimits {
-  /** Folders below the root that are opened; those at this depth are named only. */
+  /** Levels below the root that are opened; folders at this depth are only named. */
   depth: number;
-  /** Entries shown of one folder. */
+  /** Entries shown per folder. */
   perFolder: number;
-  /** Entries shown in all. */
+  /** Entries shown in total. */
   entries: number;
 }
 
 export const WALK_LIMITS: WalkLimits = { depth: 8, perFolder: 100, entries: 1_000 };
 
-/** Rows read beyond those shown, so that a folder can say how much more it holds at least. */
+/** Rows read beyond those shown, so a folder can say how many more it has at least. */
 const PEEK = 100;
 
-/** Folders that nobody edits: build artefacts, dependencies, caches, version control. By docPath's last part. */
+/** Folders with generated content, matched by the last part of the docPath. */
 const EXCLUDED = new Set([
   ...['.git', '.hg', '.svn', '.vs', '.idea'],
   ...['bin', 'obj', 'dist', 'build', 'target', 'coverage'],
@@ -28,7 +28,7 @@ const EXCLUDED = new Set([
 /** Reads up to `limit` entries directly in a folder, by code point of the path. */
 export type FolderReader = (folderDocPath: string, limit: number) => Promise<ListedEntry[]>;
 
-/** What a walk found, level by level, so that a beginning of it is a snapshot of less depth. The root is the first. */
+/** Result of a walk, level by level, so that a prefix is a shallower snapshot. The root comes first. */
 export interface Walk {
   nodes: WalkNode[];
   excluded: DirectorySnapshot['excluded'];
@@ -37,18 +37,18 @@ export interface Walk {
 export interface WalkNode extends DirectoryEntry {
   docPath: string;
   depth: number;
-  /** Index of its folder; the root is its own. */
+  /** Index of its folder; the root refers to itself. */
   parent: number;
 }
 
-/** Walks from the root breadth first. What it costs is bounded by what it shows, whatever the workspace holds. */
+/** Walks breadth first from the root. The cost depends on what is shown, not on the size of the workspace. */
 export async function walkFolders(read: FolderReader, limits: WalkLimits = WALK_LIMITS): Promise<Walk> {
   const nodes: WalkNode[] = [{ path: '/', docPath: '', kind: 'folder', depth: 0, parent: 0 }];
   const excluded: WalkNode['docPath'][] = [];
   for (let at = 0; at < nodes.length; at += 1) {
     const node = nodes[at]!;
     if (node.kind === 'file') continue;
-    // The root itself does not count as an entry.
+    // The root does not count as an entry.
     const free = limits.entries - (nodes.length - 1);
     if (free <= 0 || node.depth >= limits.depth) {
       node.unopened = true;
@@ -62,14 +62,14 @@ export async function walkFolders(read: FolderReader, limits: WalkLimits = WALK_
     for (const { path, docPath, kind } of shown) {
       nodes.push({ path, docPath, kind, depth: node.depth + 1, parent: at });
     }
-    // Every other request of the server waits while folders are read.
+    // Large walks must not block other requests.
     await yieldIfBusy();
   }
   const names = [...new Set(excluded.map(lastPart))].sort();
   return { nodes, excluded: { count: excluded.length, names } };
 }
 
-/** A snapshot of the first `count` nodes of a walk, at least the root; what that cuts counts as more in its folder. */
+/** A snapshot of the first `count` nodes of a walk; cut entries are counted in their folder. */
 export function snapshotOf({ nodes, excluded }: Walk, count = nodes.length): ShownDirectory {
   const kept = nodes.slice(0, Math.max(1, count)).map((node) => ({ ...node }));
   for (const { parent } of nodes.slice(kept.length)) {
@@ -81,7 +81,7 @@ export function snapshotOf({ nodes, excluded }: Walk, count = nodes.length): Sho
   return { nodes: shown, truncated, excluded };
 }
 
-/** A snapshot, each folder before what is in it. */
+/** A snapshot, each folder before its content. */
 export interface ShownDirectory extends Omit<DirectorySnapshot, 'entries'> {
   nodes: WalkNode[];
 }

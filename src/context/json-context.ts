@@ -8,12 +8,12 @@ import {
 import type { ContextFormat } from './context-format.js';
 import type { WalkNode } from './directory-walk.js';
 
-/** A part of the answer, held to the type that a reader will find there. */
+/** A part of the answer, checked against the type of the reader. */
 function part<K extends keyof SessionContext>(key: K, value: SessionContext[K]): string {
   return `${JSON.stringify(key)}:${strictJson(value)},`;
 }
 
-/** `SessionContext` as JSON, its keys always in the same order. */
+/** `SessionContext` as JSON with a fixed order of keys. */
 export const JSON_CONTEXT: ContextFormat = {
   contentType: 'application/json; charset=utf-8',
   begin: '{',

@@ -10,21 +10,21 @@ import { FileStore } from '../storage/ports/files.store.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 import type { SessionRecord } from '../storage/records/sessions.js';
 
-/** How far back a session is looked at: so many calls, with so many changes of patches among them. */
+/** Limits of how far back a session is read: calls, and patch changes among them. */
 const MAX_CALLS = 1_000;
 const MAX_CHANGES = 5_000;
-/** Most files that are named. */
+/** Files that are named. */
 const MAX_FILES = 100;
-/** Beyond that the oldest go so many at a time: the list begins with the same file until the next such step. */
+/** Beyond that, the oldest 25 are dropped at once, so the list keeps its first entry for longer. */
 const STEP = 25;
 
-/** A file as a call named it: by docPath, or by a path that only the client's tool understands, or by both. */
+/** A file as a call named it: by docPath, by a path of the client's tool, or both. */
 interface Mention {
   docPath: string | null;
   clientPath?: string;
 }
 
-/** Finds the files that a session has dealt with: those of its calls and patches that succeeded. */
+/** Finds the files of a session: those of its successful calls and patches. */
 @Injectable()
 export class ReferencedFiles {
   constructor(
@@ -34,7 +34,7 @@ export class ReferencedFiles {
     private readonly catalog: CatalogService,
   ) {}
 
-  /** In the order in which they first came up. What has been deleted since, and folders, are not among them. */
+  /** In order of first use, without deleted files and folders. */
   async of(session: SessionRecord): Promise<ReferencedFile[]> {
     const { workspaceId, id } = session;
     const events = await this.audit.latestSuccesses(workspaceId, id, MAX_CALLS);
@@ -76,13 +76,13 @@ export class ReferencedFiles {
     const entry = docPath === null ? null : await this.files.at(workspaceId, docPath);
     if (entry?.kind === 'file') return { path: entry.path, docPath: entry.docPath };
     if (clientPath === undefined) return null;
-    // What was deleted in the Cloud is gone; what never came into it may still be on the client.
-    const wasThere = docPath !== null && (await this.files.lastDeletedAt(workspaceId, docPath)) !== null;
-    return wasThere ? null : { path: clientPath, docPath: null };
+    // A file deleted in the Cloud is gone; one that never was in the Cloud may still be on the client.
+    const wasInCloud = docPath !== null && (await this.files.lastDeletedAt(workspaceId, docPath)) !== null;
+    return wasInCloud ? null : { path: clientPath, docPath: null };
   }
 }
 
-/** The first of the events, up to the one whose patch goes beyond what is worth reading back. */
+/** The first events, up to the one whose patch exceeds the limit of changes. */
 function withinChanges(events: readonly AuditEvent[]): AuditEvent[] {
   let changes = 0;
   const end = events.findIndex(({ fields }) => {
@@ -92,7 +92,7 @@ function withinChanges(events: readonly AuditEvent[]): AuditEvent[] {
   return events.slice(0, end === -1 ? events.length : end);
 }
 
-/** null for what a tool calls a path although the Cloud would not. */
+/** null for a tool's path that is no valid Cloud path. */
 function docPathOf(path: string): string | null {
   try {
     return readCloudPath(path).docPath;
@@ -102,7 +102,7 @@ function docPathOf(path: string): string | null {
   }
 }
 
-/** The last hundred at most, from the last step on. */
+/** At most the last hundred, starting at a multiple of the step. */
 export function lastSteps<T>(items: readonly T[], most = MAX_FILES, step = STEP): T[] {
   return items.slice(Math.ceil(Math.max(0, items.length - most) / step) * step);
 }

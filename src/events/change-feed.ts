@@ -11,12 +11,12 @@ import { TrailGrowth } from '../storage/ports/trail-growth.js';
 import { Bus } from './bus.js';
 import { workspaceChannel } from './channels.js';
 
-/** Most events of one page. */
+/** Events per page. */
 const MOST_EVENTS = 500;
-/** Workspaces that one question of the sweep names. */
+/** Workspaces per query of the sweep. */
 const ASKED_AT_ONCE = 100;
 
-/** The readers of one workspace that wait, and the end of its subscription to the bus. */
+/** The waiting readers of one workspace, and its bus subscription. */
 interface Waiting {
   readonly waiters: Set<Waiter>;
   readonly unsubscribe: () => void;
@@ -30,14 +30,14 @@ interface Waiter {
 }
 
 /**
- * The events of a workspace in the order of their sequence numbers, without gaps, from any number on; a reader that has
- * them all is woken by the next commit. Commits of this node wake at once, those of others by a hint over the bus. The
- * sweep makes up for lost hints: one question for each hundred workspaces that are waited for.
+ * The events of a workspace by sequence number, without gaps; a reader at the end is woken by the next commit. Local
+ * commits wake at once, those of other nodes by a bus hint. The sweep covers lost hints with one query per hundred
+ * workspaces.
  */
 @Injectable()
 export class ChangeFeed extends Sweep {
   private readonly waiting = new Map<string, Waiting>();
-  /** Workspaces that the other nodes are about to be told of. */
+  /** Workspaces with a hint to other nodes pending. */
   private readonly hinted = new Set<string>();
   private readonly growth: Subscription;
 
@@ -61,13 +61,13 @@ export class ChangeFeed extends Sweep {
     super.onModuleDestroy();
   }
 
-  /** Up to `limit` events after `afterSeq`, and no more than 500. It has whatever was acknowledged before the call. */
+  /** Up to `limit` events after `afterSeq`, at most 500. Includes everything acknowledged before the call. */
   async after(workspaceId: string, afterSeq: number, limit = MOST_EVENTS): Promise<AuditEvent[]> {
     const most = Math.min(limit, MOST_EVENTS);
     return (await this.store.page(workspaceId, {}, afterSeq, most)).events;
   }
 
-  /** Pages of the events after `afterSeq`: those that are there, then new ones as they come. The signal ends it. */
+  /** Pages of the events after `afterSeq`: existing ones, then new ones as they arrive. The signal ends it. */
   async *changes(
     workspaceId: string,
     afterSeq: number,
@@ -82,14 +82,14 @@ export class ChangeFeed extends Sweep {
     }
   }
 
-  /** The next page; where there is none, it waits for a sign that there may be one, and gives an empty page. */
+  /** The next page; if there is none, waits for a wake-up and returns an empty page. */
   private async next(
     workspaceId: string,
     afterSeq: number,
     signal: AbortSignal,
     limit: number,
   ): Promise<AuditEvent[]> {
-    // What is committed during the read wakes, too.
+    // Registers before the read, so a commit during the read wakes it too.
     const waiter = this.wait(workspaceId, afterSeq);
     signal.addEventListener('abort', waiter.wake);
     try {
@@ -102,15 +102,15 @@ export class ChangeFeed extends Sweep {
     }
   }
 
-  /** Finds what other nodes have committed where the hint was lost. */
+  /** Finds commits of other nodes whose hint was lost. */
   protected async sweep(): Promise<void> {
     const read = [...this.waiting].map(
       ([workspaceId, { waiters }]) =>
         [workspaceId, Math.min(...[...waiters].map(({ afterSeq }) => afterSeq))] as const,
     );
     for (let at = 0; at < read.length; at += ASKED_AT_ONCE) {
-      const asked = new Map(read.slice(at, at + ASKED_AT_ONCE));
-      for (const workspaceId of await this.store.grownSince(asked)) this.wake(workspaceId);
+      const positions = new Map(read.slice(at, at + ASKED_AT_ONCE));
+      for (const workspaceId of await this.store.grownSince(positions)) this.wake(workspaceId);
     }
   }
 
@@ -131,7 +131,7 @@ export class ChangeFeed extends Sweep {
     unsubscribe();
   }
 
-  /** Subscribes to what other nodes commit in the workspace. */
+  /** Subscribes to commits of other nodes in the workspace. */
   private follow(workspaceId: string): Waiting {
     const unsubscribe = this.bus.subscribe(workspaceChannel(workspaceId), (message) => {
       if (message.type === 'trail_grown' && message.node !== this.node.value) this.wake(workspaceId);
@@ -145,7 +145,7 @@ export class ChangeFeed extends Sweep {
     for (const waiter of this.waiting.get(workspaceId)?.waiters ?? []) waiter.wake();
   }
 
-  /** Commits of the same moment are one message. */
+  /** Commits in the same tick share one message. */
   private async hint(workspaceId: string): Promise<void> {
     if (this.bus.reach === 'alone' || this.hinted.has(workspaceId)) return;
     this.hinted.add(workspaceId);

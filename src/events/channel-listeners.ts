@@ -16,7 +16,7 @@ export class ChannelListeners {
     return [...this.byChannel.keys()];
   }
 
-  /** The same listener may be added several times; each is removed by the function that its addition returned. */
+  /** The same listener may be added several times; each returned function removes one addition. */
   add(channel: Channel, listener: Listener): () => void {
     const entry = { listener };
     const listeners = this.byChannel.get(channel) ?? new Set();
@@ -27,7 +27,7 @@ export class ChannelListeners {
     };
   }
 
-  /** A listener that throws does not keep the message from others. */
+  /** A listener that throws does not affect the others. */
   call(channel: Channel, message: BusMessage): void {
     for (const { listener } of [...(this.byChannel.get(channel) ?? [])]) {
       try {

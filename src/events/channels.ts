@@ -1,11 +1,11 @@
 import type { Membership } from '../storage/ports/turn.js';
 import type { BusMessage } from './messages.js';
 
-/** Whom a message concerns: one user in a workspace, all clients of a workspace, one node, or every node. */
+/** Audience of a message: one user in a workspace, all clients of a workspace, one node, or every node. */
 export type Channel =
   `user/${string}/${string}` | `workspace/${string}` | `node/${string}` | typeof EVERY_NODE;
 
-/** Rare messages that any node may have to act on, such as the end of a login. */
+/** Rare messages for all nodes, such as the end of a login. */
 export const EVERY_NODE = 'nodes';
 
 export function userChannel({ workspaceId, userId }: Membership): Channel {

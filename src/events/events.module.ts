@@ -12,9 +12,9 @@ import { InProcessBus } from './in-process-bus.js';
 export class EventsModule {}
 
 async function busOf({ mongodbUri, redisUrl }: Config): Promise<Bus> {
-  // The data directory of the embedded store belongs to one process; a database may have others.
+  // An embedded store has one process; a database may have several.
   if (redisUrl === null) return new InProcessBus(mongodbUri === null ? 'alone' : 'unlinked');
-  // Its client is loaded by whoever needs it.
+  // Loaded only when Redis is configured.
   const { RedisBus } = await import('./redis-bus.js');
   return new RedisBus(redisUrl);
 }

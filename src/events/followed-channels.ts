@@ -1,7 +1,7 @@
 import type { Bus, Listener } from './bus.js';
 import type { Channel } from './channels.js';
 
-/** Channels that one listener hears, each once, for as long as anybody asks for it. */
+/** Reference-counted channels of one listener, each subscribed once. */
 export class FollowedChannels {
   private readonly followed = new Map<Channel, { times: number; stop: () => void }>();
 
@@ -16,7 +16,7 @@ export class FollowedChannels {
     else this.followed.set(channel, { times: 1, stop: this.bus.subscribe(channel, this.listener) });
   }
 
-  /** Takes back one `follow`. */
+  /** Undoes one `follow`. */
   unfollow(channel: Channel): void {
     const known = this.followed.get(channel);
     if (known === undefined) return;

@@ -3,7 +3,7 @@ import type { BusMessage } from './messages.js';
 import { ChannelListeners } from './channel-listeners.js';
 import { type Channel, channelOf } from './channels.js';
 
-/** The bus of a node that has no connection to others. */
+/** The bus of a single node. */
 export class InProcessBus extends Bus {
   private readonly listeners = new ChannelListeners();
 

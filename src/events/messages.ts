@@ -2,7 +2,7 @@ import type { ChangedFile, SessionOpened } from '@patchbay/protocol';
 import type { ClientName, ConnectionOrder } from '../storage/records/clients.js';
 import type { Membership, TurnRef } from '../storage/ports/turn.js';
 
-/** What one node tells the others. */
+/** Messages between nodes. */
 export type BusMessage =
   /** A turn has a new version; `node` committed it. */
   | ({ type: 'turn_changed'; node: string; version: number } & TurnRef & Membership)
@@ -11,11 +11,11 @@ export type BusMessage =
   | ({ type: 'member_removed' } & Membership)
   /** A client has connected to any node; of two connections of one client the newer one stays. */
   | ({ type: 'client_connected' } & ClientName & ConnectionOrder)
-  /** A session was made, bound to the client `clientId` where that is not null. */
+  /** A session was created, bound to the client `clientId` unless that is null. */
   | ({ type: 'session_opened'; clientId: string | null } & SessionOpened & Membership)
   /**
-   * Heads of Cloud files below the folder `root` have changed, a hundred at most. `by`: whose client has changed it
-   * (`<userId>/<clientId>`); null: none, or for `more`, which stands for those that are not named, several.
+   * Heads of up to a hundred Cloud files below the folder `root` have changed. `by`: the client that changed them
+   * (`<userId>/<clientId>`); null: no client, or with `more` (unnamed files) several.
    */
   | {
       type: 'files_changed';

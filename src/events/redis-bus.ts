@@ -6,28 +6,28 @@ import { ChannelListeners } from './channel-listeners.js';
 import { type Channel, channelOf } from './channels.js';
 import { RedisLink } from './redis-link.js';
 
-/** What comes before each channel; its number changes with the form of the messages. */
+/** Prefix of each channel; its number changes with the message format. */
 const PREFIX = 'patchbay:1:';
-/** A longer message is not sent, and not read. */
+/** Longer messages are neither sent nor read. */
 const MAX_MESSAGE_LENGTH = 1024 * 1024;
-/** How long a channel stays joined without a listener: the next turn of the same user finds it joined, in ms. */
+/** How long a channel without a listener stays joined, ms; a user's next turn reuses it. */
 const LINGER_MS = 5_000;
 const LEAVE_MS = 1_000;
 
-interface Envelope {
-  /** The bus that has sent it, which has called its own listeners already. */
+interface Wrapped {
+  /** Sender of the message, which has already called its own listeners. */
   from: string;
   message: BusMessage;
 }
 
-/** The bus of several nodes, over publish and subscribe of Redis. */
+/** The bus between several nodes, over Redis pub/sub. */
 export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutdown {
   private readonly id = randomUUID();
   private readonly listeners = new ChannelListeners();
   private readonly link: RedisLink;
   /** Channels to join at the end of this turn of the event loop. */
-  private fresh = new Set<Channel>();
-  /** Joined channels without a listener, with when they are left (ms of the process). */
+  private toJoin = new Set<Channel>();
+  /** Joined channels without a listener, with the time at which they are left (ms of the process). */
   private readonly idle = new Map<Channel, number>();
   private readonly leaving: NodeJS.Timeout;
 
@@ -35,7 +35,7 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
     super();
     this.link = new RedisLink(url, {
       message: (text, channel) => this.receive(text, channel),
-      channels: () => this.listeners.channels().map(named),
+      channels: () => this.listeners.channels().map(prefixed),
       up: () => this.caughtUp$.next(),
     });
     this.leaving = setInterval(() => this.leaveIdle(), LEAVE_MS).unref();
@@ -49,9 +49,9 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
     const channel = channelOf(message);
     this.listeners.call(channel, message);
     if (!this.link.up) return;
-    const envelope: Envelope = { from: this.id, message };
-    const text = JSON.stringify(envelope);
-    if (text.length <= MAX_MESSAGE_LENGTH) this.link.publish(named(channel), text);
+    const wrapped: Wrapped = { from: this.id, message };
+    const text = JSON.stringify(wrapped);
+    if (text.length <= MAX_MESSAGE_LENGTH) this.link.publish(prefixed(channel), text);
   }
 
   subscribe(channel: Channel, listener: Listener): () => void {
@@ -68,46 +68,46 @@ export class RedisBus extends Bus implements OnModuleDestroy, OnApplicationShutd
     clearInterval(this.leaving);
   }
 
-  /** After all others, which may still have something to tell. */
+  /** After all other hooks, which may still publish. */
   onApplicationShutdown(): Promise<void> {
     return this.link.close();
   }
 
   private join(channel: Channel): void {
-    if (this.fresh.size === 0) {
+    if (this.toJoin.size === 0) {
       queueMicrotask(() => {
-        const channels = [...this.fresh].map(named);
-        this.fresh = new Set();
+        const channels = [...this.toJoin].map(prefixed);
+        this.toJoin = new Set();
         this.link.join(channels);
       });
     }
-    this.fresh.add(channel);
+    this.toJoin.add(channel);
   }
 
   private leaveIdle(): void {
     const now = performance.now();
-    const over = [...this.idle].filter(([, until]) => until <= now).map(([channel]) => channel);
-    for (const channel of over) this.idle.delete(channel);
-    this.link.leave(over.map(named));
+    const expired = [...this.idle].filter(([, until]) => until <= now).map(([channel]) => channel);
+    for (const channel of expired) this.idle.delete(channel);
+    this.link.leave(expired.map(prefixed));
   }
 
-  /** What does not read as a message for this channel is not one of ours. */
+  /** Ignores texts that are no message for this channel. */
   private receive(text: string, name: string): void {
-    const envelope = text.length <= MAX_MESSAGE_LENGTH ? parsed(text) : null;
-    if (envelope === null || envelope.from === this.id) return;
-    const channel = channelOf(envelope.message);
-    if (named(channel) === name) this.listeners.call(channel, envelope.message);
+    const wrapped = text.length <= MAX_MESSAGE_LENGTH ? parsed(text) : null;
+    if (wrapped === null || wrapped.from === this.id) return;
+    const channel = channelOf(wrapped.message);
+    if (prefixed(channel) === name) this.listeners.call(channel, wrapped.message);
   }
 }
 
-function named(channel: Channel): string {
+function prefixed(channel: Channel): string {
   return PREFIX + channel;
 }
 
-function parsed(text: string): Envelope | null {
+function parsed(text: string): Wrapped | null {
   try {
-    const envelope = JSON.parse(text) as Partial<Envelope> | null;
-    return typeof envelope?.message?.type === 'string' ? (envelope as Envelope) : null;
+    const wrapped = JSON.parse(text) as Partial<Wrapped> | null;
+    return typeof wrapped?.message?.type === 'string' ? (wrapped as Wrapped) : null;
   } catch {
     return null;
   }

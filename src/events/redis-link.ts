@@ -1,38 +1,38 @@
 import { Logger } from '@nestjs/common';
 import { createClient } from '@redis/client';
 
-/** How often Redis is asked whether it answers, in ms, and how many rounds it may take. */
+/** Ping interval, ms, and the number of pings that may stay unanswered. */
 const PING_MS = 1_000;
 const MAX_SILENT_ROUNDS = 3;
-/** A connection on which nothing moves for so long is replaced, in ms. */
+/** A connection without traffic for this long is replaced, ms. */
 const DEAD_MS = 10_000;
 const CONNECT_MS = 5_000;
-/** Longest pause between two attempts to connect, in ms. */
+/** Longest pause between two attempts to connect, ms. */
 const MAX_RETRY_MS = 1_000;
-/** How long the last messages of a node that stops may take, in ms. */
+/** How long the last messages of a stopping node may take, ms. */
 const CLOSE_MS = 500;
-/** Most that is sent and not yet taken by Redis: what comes on top is dropped. */
+/** Unsent bytes that may queue; further messages are dropped. */
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 const MAX_PENDING_COMMANDS = 10_000;
-/** Channels of one command. */
+/** Channels per command. */
 const CHANNELS_AT_ONCE = 500;
 const FIRST_SHARDED_VERSION = 7;
 
 type Client = ReturnType<typeof connectionTo>;
 
-/** What the owner of a link is called for. */
+/** Callbacks of a link's owner. */
 export interface LinkEvents {
   /** A message on a channel that was joined. */
   message: (text: string, channel: string) => void;
   /** The channels to join on a new connection. */
   channels: () => string[];
-  /** Messages arrive from now on; others may have been missed. */
+  /** Messages arrive from now on; earlier ones may have been missed. */
   up: () => void;
 }
 
 /**
- * One connection to Redis, made again whenever it breaks. While Redis is away nothing is queued for it. One line in the log
- * says when it goes, and one when it is back; neither names the URL, which may hold a password.
+ * One Redis connection that reconnects when it breaks. Nothing is queued while Redis is away. The log records the loss
+ * and the recovery once each, without the URL, which may hold a password.
  */
 export class RedisLink {
   private readonly logger = new Logger('Bus');
@@ -40,14 +40,14 @@ export class RedisLink {
   private readonly joined = new Set<string>();
   private readonly watch: NodeJS.Timeout;
   private isSharded = false;
-  /** The connection has its channels. */
-  private isBegun = false;
+  /** The connection has joined its channels. */
+  private isReady = false;
   private isUp = false;
   private isAway = false;
   private isClosed = false;
   private pendingBytes = 0;
-  /** A ping is on its way, and for how many rounds: time alone would count that this process was busy. */
-  private isAsked = false;
+  /** Whether a ping is pending, and for how many rounds; elapsed time alone would also count a busy process. */
+  private isPinged = false;
   private silentRounds = 0;
 
   constructor(
@@ -58,11 +58,11 @@ export class RedisLink {
     this.client.on('error', (error: unknown) => this.down(reasonOf(error)));
     this.client.on('ready', () => void this.begin());
     this.watch = setInterval(() => this.ping(), PING_MS).unref();
-    // It tries until it is closed, and each failure is an `error` event.
+    // The client retries until it is closed; each failure is an `error` event.
     this.client.connect().catch(() => undefined);
   }
 
-  /** Whether Redis takes messages and gives them to other nodes. */
+  /** Whether Redis accepts messages and delivers them to other nodes. */
   get up(): boolean {
     return this.isUp;
   }
@@ -97,20 +97,20 @@ export class RedisLink {
     this.client.destroy();
   }
 
-  /** A connection stands; the client has joined again what it had joined before. */
+  /** Runs once per connection, after the client has rejoined its channels. */
   private async begin(): Promise<void> {
     try {
-      this.isBegun = this.isAsked = false;
+      this.isReady = this.isPinged = false;
       await this.chooseKind();
       await this.joinAll(this.events.channels());
-      this.isBegun = true;
-      this.rise();
+      this.isReady = true;
+      this.recovered();
     } catch (error) {
       this.down(reasonOf(error));
     }
   }
 
-  /** Sharded channels where Redis has them. A plain connection reaches all channels of a cluster only by plain ones. */
+  /** Uses sharded channels if Redis has them: a plain connection reaches all of a cluster only unsharded. */
   private async chooseKind(): Promise<void> {
     const { version, mode } = await this.client.sendCommand<{ version?: string; mode?: string }>(['HELLO']);
     const isSharded = Number.parseInt(String(version)) >= FIRST_SHARDED_VERSION && mode !== 'cluster';
@@ -119,40 +119,40 @@ export class RedisLink {
   }
 
   private async joinAll(channels: readonly string[]): Promise<void> {
-    const fresh = channels.filter((channel) => !this.joined.has(channel));
-    for (const channel of fresh) this.joined.add(channel);
+    const toJoin = channels.filter((channel) => !this.joined.has(channel));
+    for (const channel of toJoin) this.joined.add(channel);
     const { message } = this.events;
-    for (let from = 0; from < fresh.length; from += CHANNELS_AT_ONCE) {
-      const some = fresh.slice(from, from + CHANNELS_AT_ONCE);
+    for (let from = 0; from < toJoin.length; from += CHANNELS_AT_ONCE) {
+      const some = toJoin.slice(from, from + CHANNELS_AT_ONCE);
       try {
         await (this.isSharded ? this.client.sSubscribe(some, message) : this.client.subscribe(some, message));
       } catch {
-        // The connection has broken; the next one joins them.
+        // The connection broke; the next one joins them.
         for (const channel of some) this.joined.delete(channel);
       }
     }
   }
 
   private ping(): void {
-    if (!this.client.isReady || !this.isBegun) return;
-    if (this.isAsked) {
+    if (!this.client.isReady || !this.isReady) return;
+    if (this.isPinged) {
       this.silentRounds += 1;
       if (this.silentRounds >= MAX_SILENT_ROUNDS) this.down('it does not answer');
       return;
     }
-    this.isAsked = true;
+    this.isPinged = true;
     this.silentRounds = 0;
     this.client.ping().then(
       () => {
-        this.isAsked = false;
-        this.rise();
+        this.isPinged = false;
+        this.recovered();
       },
-      // The connection has broken.
+      // The connection broke.
       () => undefined,
     );
   }
 
-  private rise(): void {
+  private recovered(): void {
     if (this.isUp || this.isClosed) return;
     this.isUp = true;
     if (this.isAway) this.logger.log('Redis is back.');
@@ -173,7 +173,7 @@ export class RedisLink {
 function connectionTo(url: string) {
   return createClient({
     url,
-    // With it one connection both subscribes and publishes.
+    // RESP3 allows subscribing and publishing on one connection.
     RESP: 3,
     socket: {
       connectTimeout: CONNECT_MS,
@@ -187,7 +187,7 @@ function connectionTo(url: string) {
   });
 }
 
-/** The code of an error, or the first word of what Redis says, such as WRONGPASS. */
+/** The code of an error, or the first word of Redis's message, such as WRONGPASS. */
 function reasonOf(error: unknown): string {
   const { code, message = '', name = 'unknown' } = error as Partial<NodeJS.ErrnoException>;
   return code ?? /^[A-Z]{3,20}\b/.exec(message)?.[0] ?? name;

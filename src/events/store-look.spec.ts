@@ -19,7 +19,7 @@ class Looks extends StoreLook {
   count = 0;
   waiting = false;
   fails = false;
-  lasting: Promise<void> = Promise.resolve();
+  running: Promise<void> = Promise.resolve();
 
   constructor(bus: Bus, logger: PinoLogger) {
     super(bus, { catchUpMs: 5_000, lookMs: 250 }, logger);
@@ -31,11 +31,11 @@ class Looks extends StoreLook {
 
   protected override async look(): Promise<void> {
     this.count += 1;
-    await this.lasting;
+    await this.running;
     if (this.fails) throw new Error('broken');
   }
 
-  /** How often it looks in so many ms. */
+  /** Number of looks within so many ms. */
   async during(ms: number): Promise<number> {
     const before = this.count;
     await jest.advanceTimersByTimeAsync(ms);
@@ -61,7 +61,7 @@ describe('a look in the store', () => {
     jest.useRealTimers();
   });
 
-  it('is taken every 5 s, with no timer in between, on a node that is alone', async () => {
+  it('runs every 5 s without a timer in between on a node that is alone', async () => {
     const timers = jest.spyOn(globalThis, 'setInterval');
     await begin('alone');
     expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([5_000]);
@@ -69,7 +69,7 @@ describe('a look in the store', () => {
     expect(await looks.during(60_000)).toBe(12);
   });
 
-  it('is taken every 250 ms while another node may act and 30 s longer, else every 500 ms, without a bus', async () => {
+  it('without a bus runs every 250 ms while another node may act and 30 s after, else every 500 ms', async () => {
     await begin('unlinked');
     expect(await looks.during(60_000)).toBe(120);
     looks.waiting = true;
@@ -80,7 +80,7 @@ describe('a look in the store', () => {
     expect(await looks.during(60_000)).toBe(120);
   });
 
-  it('is taken every 5 s while the bus carries messages, and every 250 ms once it does not', async () => {
+  it('runs every 5 s while the bus is connected, and every 250 ms when it is not', async () => {
     await begin('linked');
     looks.waiting = true;
     expect(await looks.during(60_000)).toBe(12);
@@ -91,14 +91,14 @@ describe('a look in the store', () => {
     expect(await looks.during(60_000)).toBe(12);
   });
 
-  it('is taken at once where messages may have been missed, also behind one that goes on', async () => {
+  it('runs at once when messages may have been missed, also after a look in progress', async () => {
     await begin('linked');
     await looks.during(5_000);
     bus.caughtUp$.next();
     expect(await looks.during(0)).toBe(0);
     expect(looks.count).toBe(2);
     let end!: () => void;
-    looks.lasting = new Promise((resolve) => (end = resolve));
+    looks.running = new Promise((resolve) => (end = resolve));
     bus.caughtUp$.next();
     bus.caughtUp$.next();
     expect(await looks.during(20_000)).toBe(0);

@@ -3,13 +3,13 @@ import { Sweep } from '../common/sweep.js';
 import type { Config } from '../config/config.js';
 import type { Bus } from './bus.js';
 
-/** A node that has waited for nothing for so long (ms), although something may come, looks so many times less often. */
+/** A node that has waited for nothing for this long (ms) looks less often by the factor below. */
 const IDLE_AFTER_MS = 30_000;
 const IDLE_TIMES = 2;
 
 /**
- * Looks in the store for what other nodes have done: every `catchUpMs` where the bus tells of it, every `lookMs` where it
- * does not, at once where it begins to, and on a node that is alone as seldom as with a bus.
+ * Polls the store for commits of other nodes: every `catchUpMs` with a connected bus, every `lookMs` without one. A
+ * node that is alone polls as rarely as with a bus. It polls at once when the bus reconnects.
  */
 export abstract class StoreLook extends Sweep {
   private readonly tickMs: number;
@@ -37,11 +37,11 @@ export abstract class StoreLook extends Sweep {
   }
 
   protected abstract look(): Promise<void>;
-  /** Whether this node waits for something that another may do. */
+  /** Whether this node waits for something that another node may do. */
   protected abstract isWaiting(): boolean;
 
   protected async sweep(): Promise<void> {
-    // Half a tick early is on time: timers are not exact.
+    // Timers are inexact, so half a tick early counts as due.
     const isDue = performance.now() - this.lookedAt > this.pauseMs() - this.tickMs / 2;
     if (this.isLooking || !isDue) return;
     this.isLooking = true;
@@ -56,7 +56,7 @@ export abstract class StoreLook extends Sweep {
   }
 
   private pauseMs(): number {
-    // A store that fails is not asked, and its failure not logged, more often than it ever was.
+    // After a failure it looks no more often than the slow interval, which also limits the log.
     if (this.bus.reach !== 'unlinked' || this.hasFailed) return this.seldomMs;
     const now = performance.now();
     if (this.isWaiting()) this.waitedAt = now;

@@ -8,14 +8,14 @@ const NOW = Date.UTC(2025, 5, 1, 12);
 
 describe('the sweep of blobs', () => {
   const log: [string, number][] = [];
-  /** How many more rounds there is something to mark and to remove. */
+  /** How many more rounds find something to mark and to remove. */
   const left = { mark: 2, removeMarked: 1 };
   const store: Pick<BlobStore, 'mark' | 'removeMarked'> = {
     mark: async (before, _limit, now) => (log.push(['mark', before - now]), (left.mark -= 1) >= 0),
     removeMarked: async (before) => (log.push(['remove', before - NOW]), (left.removeMarked -= 1) >= 0),
   };
 
-  it('removes what was marked an hour ago, then marks what a day has not needed, until nothing is left', async () => {
+  it('removes blobs marked an hour ago, then marks those unused for a day, until none is left', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     const logger = { setContext: () => undefined } as unknown as PinoLogger;
     const sweep = new BlobSweep(store as BlobStore, { now: () => NOW }, logger);

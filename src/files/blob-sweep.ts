@@ -6,14 +6,14 @@ import { Sweep } from '../common/sweep.js';
 import { BlobStore } from '../storage/ports/blobs.store.js';
 
 const SWEEP_MS = 10 * 60_000;
-/** Bytes may lie this long before the version that refers to them is written. */
+/** Age of bytes without a version before they are marked. */
 const UNUSED_MS = 24 * 60 * 60_000;
-/** And so long marked before they go: far beyond the time of a write, and of what clocks may differ by. */
+/** How long they stay marked before removal: far longer than a write takes or clocks differ. */
 const MARKED_MS = 60 * 60_000;
-/** Blobs of one write: the calls of every workspace wait for it. */
+/** Blobs per write, since a write blocks the calls of every workspace. */
 const BATCH = 50;
 
-/** Removes bytes that were stored for a version which then never came. */
+/** Removes bytes that no version refers to. */
 @Injectable()
 export class BlobSweep extends Sweep {
   constructor(

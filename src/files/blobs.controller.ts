@@ -24,8 +24,8 @@ import { BlobStore } from '../storage/ports/blobs.store.js';
 import { Sha256sDto } from './blobs.dto.js';
 
 /**
- * Bytes ahead of the files that will have them: ask which are missing, send those, then commit. What no file refers to
- * within a day is removed.
+ * Uploads bytes before their files: ask which are missing, send those, then commit. Bytes without a file are removed
+ * after a day.
  */
 @Controller('workspaces/:workspaceId/blobs')
 @ApiTags('files')
@@ -43,8 +43,8 @@ export class BlobsController {
   @Route<{ 200: MissingBlobs }>({ id: 'findMissingBlobs' })
   @HttpCode(200)
   async missing(@WorkspaceId() workspaceId: string, @Body() { sha256s }: Sha256sDto): Promise<MissingBlobs> {
-    const asked = [...new Set(sha256s.map((digest) => digest.toLowerCase()))];
-    return { missing: await this.blobs.missing(workspaceId, asked) };
+    const wanted = [...new Set(sha256s.map((digest) => digest.toLowerCase()))];
+    return { missing: await this.blobs.missing(workspaceId, wanted) };
   }
 
   /**
@@ -111,12 +111,12 @@ export class BlobsController {
     return this.store({ workspaceId, userId: user.id }, blobs);
   }
 
-  private async store(who: Membership, blobs: readonly Uint8Array[]): Promise<StoredBlobs> {
+  private async store(membership: Membership, blobs: readonly Uint8Array[]): Promise<StoredBlobs> {
     const sha256s = blobs.map((blob) => sha256(blob));
     const now = this.clock.now();
     const bytes = blobs.reduce((sum, blob) => sum + blob.length, 0);
-    await this.quotas.write(who, { bytes }, () =>
-      Promise.all(blobs.map((blob, at) => this.blobs.put(who, sha256s[at]!, blob, now))),
+    await this.quotas.write(membership, { bytes }, () =>
+      Promise.all(blobs.map((blob, at) => this.blobs.put(membership, sha256s[at]!, blob, now))),
     );
     return { sha256s };
   }

@@ -20,7 +20,7 @@ import { Fits, NestedList } from '../common/request.decorators.js';
 const SHA256 = /^[0-9a-fA-F]{64}$/;
 const MESSAGE = 'must be 64 hex digits';
 
-/** Which blobs a question is about. */
+/** The blobs that a request is about. */
 export class Sha256sDto implements BlobsRequest {
   @IsArray()
   @ArrayMaxSize(MAX_BATCH_FILES)
@@ -34,18 +34,18 @@ export class Sha256sDto implements BlobsRequest {
 }
 
 export class FileChangeDto implements FileChange {
-  /** Cloud path in its real case; what is no path is said of the file in the answer. */
+  /** Cloud path in its real case; an invalid path is reported for its file in the answer. */
   @IsString()
   @MaxLength(8192)
   path!: string;
 
-  /** The file's Cloud path in the spelling that it had; it takes that of `path` where it has this one still. */
+  /** The previous Cloud path of the file; renames it to `path` if it still has this spelling. */
   @IsOptional()
   @IsString()
   @MaxLength(8192)
   renamedFrom?: string | null;
 
-  /** Of bytes that the workspace holds; not with `deleted`. */
+  /** sha256 of bytes that the workspace holds; not with `deleted`. */
   @IsOptional()
   @Fits(SHA256, MESSAGE)
   sha256?: string;
@@ -55,12 +55,12 @@ export class FileChangeDto implements FileChange {
   @IsIn([true])
   deleted?: true;
 
-  /** Whether the file may be executed; absent: as it is. Not with `deleted`. */
+  /** Whether the file is executable; absent: unchanged. Not with `deleted`. */
   @IsOptional()
   @IsBoolean()
   isExecutable?: boolean | null;
 
-  /** Absent or null: there must be no file yet. */
+  /** sha256 of the head to replace; absent or null: no file may exist yet. */
   @ApiPropertyOptional()
   @IsOptional()
   @Fits(SHA256, MESSAGE)

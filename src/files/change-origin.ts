@@ -3,7 +3,7 @@ import { newId } from '../common/ids.js';
 import type { AuditDraft } from '../storage/ports/audit.store.js';
 import type { FileSource } from '../storage/ports/files.store.js';
 
-/** Who changes a file, and as part of what: it goes into the version and into the audit trail. */
+/** Who changes a file, and as part of what; recorded in the version and the audit trail. */
 export interface ChangeOrigin {
   workspaceId: string;
   userId: string;
@@ -17,18 +17,18 @@ export interface ChangeOrigin {
   callId: string | null;
   batchId: string | null;
   filePatchId: string | null;
-  /** Aborted once the call that it is part of has ended: nothing is written from then on. */
+  /** Aborted when its call has ended; nothing is written after that. */
   signal?: AbortSignal | undefined;
 }
 
 /** A change by a user over HTTP, outside of any tool call. */
 export function userChange(workspaceId: string, userId: string, source: FileSource): ChangeOrigin {
   const nowhere = { sessionId: null, conversationId: null, turnId: null, toolCallId: null, callId: null };
-  const byHand = { clientId: null, toolName: null, batchId: null, filePatchId: null };
-  return { workspaceId, userId, source, ...nowhere, ...byHand };
+  const noClient = { clientId: null, toolName: null, batchId: null, filePatchId: null };
+  return { workspaceId, userId, source, ...nowhere, ...noClient };
 }
 
-/** The audit event of a change: where and what, never contents. */
+/** The audit event of a change: place and kind, never contents. */
 export function fileEvent(
   event: AuditFileEvent,
   origin: ChangeOrigin,

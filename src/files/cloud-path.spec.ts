@@ -8,7 +8,7 @@ const segment = fc
 const path = fc.array(segment, { minLength: 1, maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
 
 describe('readCloudPath', () => {
-  it('gives a docPath that the protocol takes, whatever the path', () => {
+  it('returns a docPath that the protocol accepts, for any path', () => {
     fc.assert(
       fc.property(path, (given) => {
         const { path: stored, docPath } = readCloudPath(given);
@@ -18,7 +18,7 @@ describe('readCloudPath', () => {
     );
   });
 
-  it('reads what it gave the same again', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(path, (given) => {
         const first = readCloudPath(given);
@@ -29,7 +29,7 @@ describe('readCloudPath', () => {
     );
   });
 
-  it('gives a folder the docPath that begins the docPaths of what is in it', () => {
+  it('gives a folder a docPath that prefixes the docPaths of its content', () => {
     fc.assert(
       fc.property(path, segment, (folder, name) => {
         const inside = readCloudPath(pathIn(folder, name));
@@ -41,7 +41,7 @@ describe('readCloudPath', () => {
     );
   });
 
-  it('never throws anything but a fault of the field', () => {
+  it('throws nothing but a fault of the field', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (given) => {
         try {
@@ -56,13 +56,13 @@ describe('readCloudPath', () => {
     );
   });
 
-  it('takes one trailing slash for a folder', () => {
+  it('reads one trailing slash as a folder', () => {
     expect(readCloudPath('/a/')).toEqual({ path: '/a', docPath: 'a', namesFolder: true });
     expect(readCloudPath('/')).toMatchObject({ path: '/', docPath: '' });
     expect(() => readCloudPath('/a//')).toThrow('empty segment');
   });
 
-  it('bounds the docPath like the path, which is shorter for a few letters', () => {
+  it('limits the docPath like the path, since lowercasing lengthens a few letters', () => {
     expect(() => readCloudPath(`/${'İ'.repeat(100)}`)).toThrow('more than 255 bytes');
     expect(() => readCloudPath(`/${'İ/'.repeat(500)}x`)).toThrow('at most 1024 characters');
     expect(readCloudPath(`/${'İ'.repeat(85)}`).docPath).toHaveLength(170);

@@ -3,33 +3,33 @@ import { fieldError } from '../common/domain-error.js';
 
 const MAX_SEGMENT_BYTES = 255;
 
-/** Where a file or folder is, or would be: its path in NFC with a leading slash, and its docPath, "" for the root. */
+/** Path of a file or folder: in NFC with a leading slash, and its docPath, "" for the root. */
 export interface CloudPath {
   path: string;
   docPath: string;
-  /** It was given with a trailing slash, so it can only be a folder. */
+  /** The path was given with a trailing slash, so it can only be a folder. */
   namesFolder: boolean;
 }
 
 export const ROOT: CloudPath = { path: '/', docPath: '', namesFolder: true };
 
 /**
- * A path as a caller gives it: with or without a leading slash, everything else literal [FILE-1].
- * VALIDATION_ERROR on `field` where it is none.
+ * Reads a caller's path, with or without a leading slash, otherwise literal [FILE-1]. VALIDATION_ERROR on `field` if it
+ * is invalid.
  */
 export function readCloudPath(given: string, field = 'path'): CloudPath {
   if (given === '/') return ROOT;
-  // Before all else: nothing of a path that is far too long is worth another look.
+  // Checked first, since nothing else about an overlong path is worth the work.
   const unfoldable = unfoldableFault(given);
   if (unfoldable !== null) throw fieldError(field, unfoldable);
   const namesFolder = given.endsWith('/');
-  const bare = given.slice(given.startsWith('/') ? 1 : 0, namesFolder ? -1 : undefined).normalize('NFC');
-  const fault = faultOf(bare);
+  const relative = given.slice(given.startsWith('/') ? 1 : 0, namesFolder ? -1 : undefined).normalize('NFC');
+  const fault = faultOf(relative);
   if (fault !== null) throw fieldError(field, fault);
-  return { path: `/${bare}`, docPath: foldCase(bare), namesFolder };
+  return { path: `/${relative}`, docPath: foldCase(relative), namesFolder };
 }
 
-/** The folder that a path lies in. */
+/** The parent folder of a path. */
 export function folderOf({ path, docPath }: CloudPath): CloudPath {
   const at = docPath.lastIndexOf('/');
   if (at === -1) return ROOT;
@@ -41,12 +41,12 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** A path in a folder, in the folder's own spelling. */
+/** The path of `name` in a folder, in the folder's own spelling. */
 export function pathIn(folderPath: string, name: string): string {
   return folderPath === '/' ? `/${name}` : `${folderPath}/${name}`;
 }
 
-/** A path with its first part as another spells it: the folder of a client has one name. */
+/** A path with its first part spelled as in `place`: a client's folder has one spelling. */
 export function inRootOf(place: string, path: string): string {
   const below = path.indexOf('/', 1);
   return below === -1 ? path : place.slice(0, place.indexOf('/', 1)) + path.slice(below);
@@ -64,7 +64,7 @@ function faultOf(path: string): string | null {
   for (const segment of path.split('/')) {
     if (segment === '') return 'has an empty segment';
     if (segment === '.' || segment === '..') return `has a "${segment}" segment`;
-    // A few letters are longer in lowercase, and the docPath must be a path as well.
+    // Lowercasing lengthens a few letters, and the docPath must be a valid path too.
     if (Math.max(Buffer.byteLength(segment), Buffer.byteLength(foldCase(segment))) > MAX_SEGMENT_BYTES) {
       return `has a segment of more than ${MAX_SEGMENT_BYTES} bytes`;
     }

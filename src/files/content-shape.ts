@@ -6,7 +6,7 @@ import type { NewContent } from './file-writes.js';
 
 const MAX_DEPTH = 200;
 
-/** The bytes that a JSON value is stored as: text for a string or `{text}` alone, else compact JSON. */
+/** The stored bytes of a JSON value: plain text for a string or `{text}`, else compact JSON. */
 export function shapeContent(content: Json): NewContent {
   const [shape, text]: [ContentShape, string] =
     typeof content === 'string'
@@ -17,7 +17,7 @@ export function shapeContent(content: Json): NewContent {
   return { bytes: Buffer.from(text, 'utf8'), shape };
 }
 
-/** The value that was stored; undefined where the bytes are not UTF-8. */
+/** The JSON value of stored bytes; undefined if they are not UTF-8. */
 export function contentOf(shape: ContentShape, bytes: Buffer): Json | undefined {
   const text = textOf(bytes);
   if (text === null) return undefined;
@@ -31,20 +31,20 @@ export function contentOf(shape: ContentShape, bytes: Buffer): Json | undefined 
   }
 }
 
-/** Bytes as text, a byte order mark included; null where they are not UTF-8. */
+/** Decodes UTF-8, including a byte order mark; null if the bytes are not UTF-8. */
 export function textOf(bytes: Uint8Array): string | null {
   if (!isUtf8(bytes)) return null;
   return asBuffer(bytes).toString('utf8');
 }
 
-/** Why the value under a key would not come back as it went in; null where it would. */
+/** Why the value under a key would not survive storage unchanged; null if it would. */
 export function contentFault(holder: JsonObject, key: string): string | null {
   const loss = lossIn(holder, key);
   if (loss !== null) return `holds ${loss}`;
   return faultOf(holder[key]!, 0);
 }
 
-/** Whether a text is a JSON value that comes back as it is written. */
+/** Whether a text is JSON that survives storage unchanged. */
 export function isStorableJson(text: string): boolean {
   try {
     return contentFault({ content: parseExactJson(text) as Json }, 'content') === null;

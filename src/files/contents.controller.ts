@@ -22,7 +22,7 @@ const STORED = { fileId: inAnswer('fileId') };
 export class ContentsController {
   constructor(private readonly contents: ContentsService) {}
 
-  /** Reads the bytes of a file: its current version, or the one that is named. */
+  /** Reads the bytes of a file: its current version, or the named one. */
   @Get('*')
   @Route<{ 200: Raw<'application/octet-stream'>; 304: null }>({ id: 'getContents', errors: ['STALE'] })
   async get(
@@ -80,11 +80,11 @@ interface ConditionHeaders {
   'if-none-match'?: string;
 }
 
-/** The path as it stands in the URL, unescaped once: the router's own reading of it is not asked. */
+/** The path from the URL, unescaped once; the router's own decoding differs. */
 function pathOf({ url, routeOptions }: FastifyRequest): CloudPath {
   const [whole = ''] = url.replace(/^https?:\/\/[^/]*/i, '').split('?');
   const above = routeOptions.url!.split('/').indexOf('*');
-  // What cannot be unescaped does not get as far as here.
+  // Malformed escapes are rejected before this.
   const given = decodeURIComponent(whole.split('/').slice(above).join('/'));
   if (given === '') throw fieldError('path', 'must name a file');
   return readCloudPath(given);

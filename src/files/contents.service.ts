@@ -16,7 +16,7 @@ export class ContentsService {
     private readonly writes: FileWrites,
   ) {}
 
-  /** The head of the file at a path, or one of its versions, also of a file that was deleted there. */
+  /** The head of the file at a path, or one of its versions, also after the file was deleted. */
   async version(workspaceId: string, target: CloudPath, versionId: string | null): Promise<FileVersion> {
     if (versionId === null) return (await this.files.requireFile(workspaceId, target)).head;
     const live = await this.store.at(workspaceId, target.docPath);
@@ -33,7 +33,7 @@ export class ContentsService {
     return this.files.bytesOf(workspaceId, version);
   }
 
-  /** Stores bytes at a path where the precondition lets it. */
+  /** Stores bytes at a path if the precondition allows it. */
   async put(
     origin: ChangeOrigin,
     target: CloudPath,

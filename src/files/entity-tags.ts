@@ -2,19 +2,19 @@ import { DomainError, fieldError } from '../common/domain-error.js';
 import type { FileVersion } from '../storage/ports/files.store.js';
 import type { Precondition } from './file-writes.js';
 
-/** A condition header: any version at all, or one of these (RFC 9110 section 13). */
+/** A condition header: any version, or one of these tags (RFC 9110 section 13). */
 export interface TagCondition {
   any: boolean;
-  /** sha256s of the tags, weak ones included. */
+  /** sha256s of all tags, weak ones included. */
   tags: readonly string[];
   /** sha256s of the strong tags. */
   strong: readonly string[];
 }
 
-/** Longest list that is read, in characters: some hundred tags. */
+/** Longest list that is parsed, in characters: some hundred tags. */
 const MAX_LIST = 8 * 1024;
 
-/** A tag and what separates it from the next; a comma may also be in it. */
+/** A tag and its separator; the tag may contain a comma. */
 const TAG = /[\s,]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
 /** The ETag of a version: its sha256, so that equal bytes have equal tags. */
@@ -28,7 +28,7 @@ export function readTags(header: string | undefined, name: string): TagCondition
   if (header.trim() === '*') return { any: true, tags: [], strong: [] };
   const [tags, strong]: [string[], string[]] = [[], []];
   if (header.length > MAX_LIST) throw fieldError(name, `must have at most ${MAX_LIST} characters`);
-  const list = withoutEnd(header);
+  const list = withoutSeparators(header);
   for (let at = 0; at < list.length || at === 0; at = TAG.lastIndex) {
     TAG.lastIndex = at;
     const match = TAG.exec(list);
@@ -39,31 +39,31 @@ export function readTags(header: string | undefined, name: string): TagCondition
   return { any: false, tags, strong };
 }
 
-/** A list without what may stand behind its last tag; an expression would try from each of a thousand commas anew. */
-function withoutEnd(list: string): string {
+/** Strips trailing separators without a regular expression, which would backtrack from each of a thousand commas. */
+function withoutSeparators(list: string): string {
   let end = list.length;
   while (end > 0 && /[\s,]/.test(list[end - 1]!)) end -= 1;
   return list.slice(0, end);
 }
 
-/** The precondition that the headers of a write make: STALE where the head is not what the writer thinks. */
+/** The precondition of a write's headers: STALE if the head is not the expected one. */
 export function precondition(ifMatch: TagCondition | null, ifNoneMatch: TagCondition | null): Precondition {
   return (head) => {
-    if (ifMatch !== null && !isAmong(head, ifMatch.any, ifMatch.strong)) {
+    if (ifMatch !== null && !matchesAny(head, ifMatch.any, ifMatch.strong)) {
       throw stale(head, head === null ? 'There is no such file.' : 'The file has moved on.');
     }
-    if (ifNoneMatch !== null && isAmong(head, ifNoneMatch.any, ifNoneMatch.tags)) {
+    if (ifNoneMatch !== null && matchesAny(head, ifNoneMatch.any, ifNoneMatch.tags)) {
       throw stale(head, 'The file is there already.');
     }
   };
 }
 
-/** Whether a version is one of those that `If-None-Match` names, so that a reader has it already. */
+/** Whether `If-None-Match` names the version, so the reader already has it. */
 export function isKnown(version: FileVersion, ifNoneMatch: TagCondition | null): boolean {
-  return ifNoneMatch !== null && isAmong(version, ifNoneMatch.any, ifNoneMatch.tags);
+  return ifNoneMatch !== null && matchesAny(version, ifNoneMatch.any, ifNoneMatch.tags);
 }
 
-function isAmong(head: FileVersion | null, any: boolean, tags: readonly string[]): boolean {
+function matchesAny(head: FileVersion | null, any: boolean, tags: readonly string[]): boolean {
   return head !== null && (any || tags.includes(head.sha256));
 }
 

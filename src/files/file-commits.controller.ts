@@ -14,7 +14,7 @@ import { FileCommits, type KnownChange } from './file-commits.js';
 export class FileCommitsController {
   constructor(private readonly commits: FileCommits) {}
 
-  /** Creates, changes or deletes files from uploaded bytes, each on its own base; each has its own answer. */
+  /** Creates, changes or deletes files from uploaded bytes. Each file has its own base and its own answer. */
   @Post()
   @Route<{ 200: FileCommitAnswer }>({ id: 'commitFiles' })
   @HttpCode(200)
@@ -29,10 +29,10 @@ export class FileCommitsController {
   }
 }
 
-/** Faults that a refusal names. */
+/** Faults that an error names. */
 const MAX_FAULTS = 100;
 
-/** Refuses the request with every change that is at fault; what is wrong with a path alone is said of its file. */
+/** Refuses the whole request, naming every invalid change; an invalid path fails only its file. */
 function checkChanges(files: readonly FileChangeDto[]): void {
   const fields: FieldFaults = {};
   let left = MAX_FAULTS;
@@ -45,15 +45,15 @@ function checkChanges(files: readonly FileChangeDto[]): void {
   throwIfAny(fields);
 }
 
-/** A deletion is said in a word of its own, so that a hash left out by mistake is not one. */
+/** A deletion needs `deleted`, so an omitted hash is never read as one. */
 function faultsOf(change: FileChangeDto): [field: string, fault: string][] {
   const { sha256, deleted, baseSha256 } = change;
   if (!deleted) return sha256 === undefined ? [['sha256', 'is required']] : [];
-  const beside = (['sha256', 'isExecutable', 'renamedFrom'] as const).filter(
+  const conflicting = (['sha256', 'isExecutable', 'renamedFrom'] as const).filter(
     (field) => (change[field] ?? null) !== null,
   );
   return [
-    ...beside.map((field): [string, string] => [field, 'must not stand beside deleted']),
+    ...conflicting.map((field): [string, string] => [field, 'must not stand beside deleted']),
     ...(baseSha256 === null ? [['baseSha256', 'is required'] as [string, string]] : []),
   ];
 }

@@ -10,37 +10,37 @@ import { changesMode, FileWrites, type Precondition } from './file-writes.js';
 import { FilesService } from './files.service.js';
 import { type Renamed, Spellings } from './spellings.js';
 
-/** Changes that share a transaction: the calls of every other workspace wait for it. */
+/** Changes per transaction, which blocks the calls of every other workspace. */
 const WAVE_FILES = 100;
-/** And the bytes that they hold in memory. */
+/** Bytes that the changes of a transaction hold in memory. */
 const WAVE_BYTES = 16 * 1024 * 1024;
 
-/** A change as it is asked for. */
+/** A requested change. */
 export interface KnownChange {
   path: string;
-  /** Cloud path that the file had in another spelling; null: it is not renamed. */
+  /** Previous Cloud path in another spelling; null: not renamed. */
   renamedFrom: string | null;
   /** Null deletes the file. */
   sha256: string | null;
-  /** Null: as it is. */
+  /** Null: unchanged. */
   isExecutable: boolean | null;
-  /** sha256 of the head that it replaces; null: there must be no file. */
+  /** sha256 of the head that it replaces; null: no file may exist. */
   baseSha256: string | null;
 }
 
-/** A change whose bytes are at hand; null deletes. */
+/** A change with its bytes loaded; null deletes. */
 interface ReadyChange {
   change: KnownChange;
   target: CloudPath;
   bytes: Buffer | null;
 }
 
-/** Paths of which none is another, nor above it. */
+/** Paths of which none equals or contains another. */
 class Places {
   private readonly taken = new Set<string>();
   private readonly above = new Set<string>();
 
-  /** False where the path is one of these, above or below one. */
+  /** Adds the path; false if it equals, contains or is in one of these. */
   take(target: CloudPath): boolean {
     const folders: string[] = [];
     for (let at = folderOf(target); at.docPath !== ''; at = folderOf(at)) folders.push(at.docPath);
@@ -52,7 +52,7 @@ class Places {
   }
 }
 
-/** Makes many changes of one user: each is a write of its own with its event, and stands or falls alone. */
+/** Commits many changes of one user: each is a write of its own with its own event and outcome. */
 @Injectable()
 export class FileCommits {
   constructor(
@@ -62,7 +62,7 @@ export class FileCommits {
     private readonly spellings: Spellings,
   ) {}
 
-  /** What became of each change, in their order. The same commit again changes nothing and answers the same. */
+  /** The outcome of each change, in order. Repeating a commit changes nothing and returns the same. */
   async commit(
     origin: ChangeOrigin,
     changes: readonly KnownChange[],
@@ -78,7 +78,7 @@ export class FileCommits {
     return outcomes;
   }
 
-  /** The first of the changes that can be made at once: no two of one path, or of a path and one below it. */
+  /** The first changes that can be written together: no path equals or contains another. */
   private async nextWave(
     workspaceId: string,
     changes: readonly KnownChange[],
@@ -152,17 +152,17 @@ export class FileCommits {
     return renamedFrom === file.path ? this.spellings.rename(origin, target, renamedFrom) : file;
   }
 
-  /** On the disk the folder has become a file: it goes, with the folders in it, if no file is left in any of them. */
+  /** Removes a folder that became a file on the disk, if none of its folders contains a file. */
   private async clearWay(origin: ChangeOrigin, target: CloudPath, holds: Precondition): Promise<void> {
     for await (const files of this.files.walk(origin.workspaceId, target)) if (files.length > 0) return;
     const below = await this.files.below(origin.workspaceId, target);
     if (below.some(({ kind }) => kind === 'file')) return;
-    // Nothing goes for a change that is refused, and no file that somebody makes of one of them meanwhile.
+    // Removal is conditional: a refused change removes nothing, nor a file that was created meanwhile.
     for (const { path } of below.reverse()) await this.writes.remove(origin, readCloudPath(path), holds);
     await this.writes.remove(origin, target, holds);
   }
 
-  /** The answer to a deletion that was made before. */
+  /** The answer to a repeated deletion. */
   private async wasDeleted(
     workspaceId: string,
     { baseSha256 }: KnownChange,
@@ -180,7 +180,7 @@ export class FileCommits {
   }
 }
 
-/** A mode is changed only by who knows the head, or where nobody has said one. */
+/** A mode counts only if the writer knows the head, or nobody has set one. */
 function isSame(head: FileVersion, change: KnownChange): boolean {
   if (head.sha256 !== change.sha256) return false;
   const mayChange = head.isExecutable === null || change.baseSha256 === head.sha256;
@@ -200,7 +200,7 @@ function committed(fileId: string, path: string, { id: versionId }: FileVersion)
   return { path, fileId, versionId };
 }
 
-/** What the user is to know of one change must not hide the others; a fault of ours fails the whole request. */
+/** An expected fault of one change must not hide the others; an internal error fails the whole request. */
 function refusal({ path }: KnownChange, error: unknown): RefusedFile {
   if (!(error instanceof DomainError)) throw error;
   const { code, message } = error;

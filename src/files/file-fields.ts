@@ -2,7 +2,7 @@ import type { Json } from '@patchbay/protocol';
 import { pathFields } from '../common/audit-path.js';
 import type { FileRecord, FileVersion } from '../storage/ports/files.store.js';
 
-/** What an audit event says of a file and one of its versions, the head unless another is meant. */
+/** What an audit event records about a file and one of its versions, by default the head. */
 export function fileFields(
   { path, id, head }: FileRecord,
   version: FileVersion = head,
@@ -11,7 +11,7 @@ export function fileFields(
   return { ...pathFields(path), fileId: id, versionId, sha256, sizeBytes };
 }
 
-/** The same of a file that had the path `from`; `fromDisplayPath` is how that was spelled, where that is not its form. */
+/** The same for a file that was at `from`; `fromDisplayPath` is its spelling, if that differs. */
 export function movedFields(file: FileRecord, from: string): { [name: string]: Json } {
   const { path: fromPath, displayPath } = pathFields(from);
   return {
@@ -21,7 +21,7 @@ export function movedFields(file: FileRecord, from: string): { [name: string]: J
   };
 }
 
-/** What answers say of a version's mode: nothing where no client has. */
+/** The mode of a version in answers; absent if no client has set it. */
 export function executable({ isExecutable }: Pick<FileVersion, 'isExecutable'>): { isExecutable?: boolean } {
   return isExecutable === null ? {} : { isExecutable };
 }

@@ -7,18 +7,18 @@ import { type FileRecord, FileStore, type VersionBytes } from '../storage/ports/
 import type { ChangeOrigin } from './change-origin.js';
 import { executable } from './file-fields.js';
 
-/** A path has another head than before, or none. */
+/** A path has a new head, or none any more. */
 export interface HeadChange extends ChangedFile {
   workspaceId: string;
-  /** Who has changed it, and with which client; null: with none. */
+  /** The user and client that changed it; null: no client. */
   userId: string;
   clientId: string | null;
 }
 
-/** Where every committed change of a head passes, whoever makes it: written, moved, deleted, brought back. */
+/** The single place through which every committed change of a head passes: write, move, delete, restore. */
 @Injectable()
 export class FileHeads {
-  /** What was committed, a moment ago. */
+  /** Emits each change right after its commit. */
   readonly changed$ = new Subject<HeadChange>();
 
   constructor(
@@ -26,7 +26,7 @@ export class FileHeads {
     private readonly quotas: Quotas,
   ) {}
 
-  /** Stores a new file; false where its docPath is taken. `room`: the bytes that are new in the workspace. */
+  /** Stores a new file; false if its docPath is taken. `room`: bytes that are new in the workspace. */
   async insert(
     origin: ChangeOrigin,
     file: FileRecord,
@@ -36,10 +36,10 @@ export class FileHeads {
   ): Promise<boolean> {
     const adds = { files: 1, versions: 1, ...room };
     const insert = () => this.store.insert(file, bytes, [event]);
-    return this.told(origin, file, await this.quotas.write(origin, adds, insert));
+    return this.announce(origin, file, await this.quotas.write(origin, adds, insert));
   }
 
-  /** Adds a version as the head of a file; false where it is not at that revision any more. `room` as for `insert`. */
+  /** Adds a version as the head of a file; false if the file's revision has changed. `room` as for `insert`. */
   async commitVersion(
     origin: ChangeOrigin,
     file: FileRecord,
@@ -49,10 +49,10 @@ export class FileHeads {
     room: Addition,
   ): Promise<boolean> {
     const commit = () => this.store.commitVersion(file, expectedRevision, bytes, [event]);
-    return this.told(origin, file, await this.quotas.write(origin, { versions: 1, ...room }, commit));
+    return this.announce(origin, file, await this.quotas.write(origin, { versions: 1, ...room }, commit));
   }
 
-  /** Stores where a file now stands: elsewhere, deleted, or live again; false where it is not as it was any more. */
+  /** Stores a file as moved, deleted or restored; false if it has changed meanwhile. */
   async save(
     origin: ChangeOrigin,
     before: FileRecord,
@@ -63,11 +63,11 @@ export class FileHeads {
     const save = () => this.store.save(after, before.revision, [event]);
     const done = await this.quotas.write(origin, room, save);
     const left = before.docPath !== after.docPath && { ...before, deletedAt: after.updatedAt };
-    if (left) this.told(origin, left, done);
-    return this.told(origin, after, done);
+    if (left) this.announce(origin, left, done);
+    return this.announce(origin, after, done);
   }
 
-  private told(
+  private announce(
     { workspaceId, userId, clientId }: ChangeOrigin,
     { path, docPath, head, deletedAt }: FileRecord,
     done: boolean,

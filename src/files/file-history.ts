@@ -17,7 +17,7 @@ import { Folders } from './folders.js';
 import { formerHead } from './former-head.js';
 import { PathLocks } from './path-locks.js';
 
-/** The versions of a file: to look at, to compare, to bring back. */
+/** The versions of a file: list, compare, restore. */
 @Injectable()
 export class FileHistory {
   constructor(
@@ -57,10 +57,7 @@ export class FileHistory {
     return this.files.bytesOf(workspaceId, version);
   }
 
-  /**
-   * What changed between two versions, by default between the head and the head before it, as a unified diff; only that
-   * they differ where one is not UTF-8.
-   */
+  /** The unified diff of two versions, by default of the head and its predecessor; a short note if one is not UTF-8. */
   async diff(
     workspaceId: string,
     fileId: string,
@@ -79,7 +76,7 @@ export class FileHistory {
     });
   }
 
-  /** Makes an older version the head again, or with null undoes a deletion; a live file then stays as it is. */
+  /** Makes an older version the head, or with null undoes a deletion; a live file then stays unchanged. */
   async restore(origin: ChangeOrigin, fileId: string, versionId: string | null): Promise<RestoredFile> {
     const target = await this.require(origin.workspaceId, fileId);
     const restored = await this.paths.attempt(origin, [target], async () => {
@@ -126,15 +123,15 @@ export class FileHistory {
   }
 
   /**
-   * The path at which the file is to be: a deleted one in the folders of today. Null where another writer was faster
-   * with one of them; CONFLICT where something is in its way.
+   * The path to restore a file at, in today's folders. Null if another writer changed them; CONFLICT if the path is
+   * taken.
    */
   private async placeFor(origin: ChangeOrigin, file: FileRecord, now: number): Promise<string | null> {
     if (file.deletedAt === null) return file.path;
     const target = readCloudPath(file.path);
     const taken = await this.store.at(origin.workspaceId, target.docPath);
     if (taken !== null) throw new DomainError('CONFLICT', `${taken.path} is there already.`);
-    return this.folders.placeOf(origin, target, now, { files: 1 });
+    return this.folders.pathFor(origin, target, now, { files: 1 });
   }
 
   private async require(workspaceId: string, fileId: string): Promise<FileRecord> {

@@ -9,7 +9,7 @@ import { type FileCursor, type FileRecord, FileStore } from '../storage/ports/fi
 /** Longest cursor that is read, in characters: a docPath and an id, in JSON and base64. */
 const MAX_CURSOR = 16 * 1024;
 
-/** Which files a page is of. */
+/** The files that a page lists. */
 export interface ListQuery {
   prefix: string;
   deleted: boolean;
@@ -55,7 +55,7 @@ function readCursor(cursor: string): FileCursor {
       return { docPath: read[0], id: read[1] };
     }
   } catch {
-    // Said below, as of every other text that is no cursor.
+    // The fault is reported below.
   }
   throw fieldError('cursor', 'is not a nextCursor of this list');
 }

@@ -19,20 +19,20 @@ import { Folders, wasMade } from './folders.js';
 import { NearestPath } from './nearest-path.js';
 import { PathLocks } from './path-locks.js';
 
-/** What is to become a version. */
+/** Content of a new version. */
 export interface NewContent {
   bytes: Uint8Array;
   shape: ContentShape;
-  /** The workspace holds the bytes already. */
+  /** The workspace already holds the bytes. */
   isHeld?: true;
-  /** Absent: as the head. */
+  /** Absent: as in the head. */
   isExecutable?: boolean | null | undefined;
 }
 
-/** Judges a write by the head that it would replace, null where there is none; throws where it must not happen. */
+/** Checks a write against the head that it replaces, null if there is none; throws to refuse it. */
 export type Precondition = (head: FileVersion | null) => void;
 
-/** Changes Cloud files and folders, one path after the other, each change with its event in the audit trail. */
+/** Changes Cloud files and folders one path at a time, each with its audit event. */
 @Injectable()
 export class FileWrites {
   constructor(
@@ -46,8 +46,8 @@ export class FileWrites {
   ) {}
 
   /**
-   * Stores content at a path as a new version, or as a new file in folders that are made where they are missing: in their
-   * spelling, or with `isOwnPath` in its own, as of a client with two folders that differ by case.
+   * Stores content as a new version or a new file, and creates missing folders. The path takes the spelling of existing
+   * folders. `isOwnPath` keeps its own spelling, for a client with two folders that differ by case.
    */
   async write(
     origin: ChangeOrigin,
@@ -65,7 +65,7 @@ export class FileWrites {
     });
   }
 
-  /** Stores content over what is at the path, null where nothing is; only under the lock of its path. */
+  /** Stores content over the current entry, null if there is none; the caller holds the lock of the path. */
   put(
     origin: ChangeOrigin,
     target: CloudPath,
@@ -78,7 +78,7 @@ export class FileWrites {
       : this.addVersion(origin, current, content);
   }
 
-  /** Gives a file a new version that is made of its head, no larger than one may be; nothing comes in between. */
+  /** Derives a new version from the head and stores it atomically, within the size limit. */
   async rewrite(
     origin: ChangeOrigin,
     target: CloudPath,
@@ -95,7 +95,7 @@ export class FileWrites {
     return file;
   }
 
-  /** Deletes a file, or a folder that has nothing in it. Returns what was there. */
+  /** Deletes a file or an empty folder. Returns what was there. */
   async remove(
     origin: ChangeOrigin,
     target: CloudPath,
@@ -115,7 +115,7 @@ export class FileWrites {
     });
   }
 
-  /** Makes a folder with the folders above it; one that is there stays as it is. */
+  /** Creates a folder and its parents; an existing one is unchanged. */
   async makeFolder(
     origin: ChangeOrigin,
     target: CloudPath,
@@ -126,15 +126,15 @@ export class FileWrites {
       if (entry?.kind === 'file') throw new DomainError('CONFLICT', `${entry.path} is a file.`);
       if (entry !== null && wasMade(entry)) return { folder: entry, created: false };
       const now = this.clock.now();
-      // One that is there without having been made keeps the name under which it is listed.
+      // An implicit folder keeps the name under which it is listed.
       const named = { ...target, path: entry?.path ?? target.path };
-      const path = await this.folders.placeOf(origin, named, now, { files: 1, versions: 1 });
+      const path = await this.folders.pathFor(origin, named, now, { files: 1, versions: 1 });
       const folder = path === null ? null : await this.folders.make(origin, path, target.docPath, now);
       return folder && { folder, created: true };
     });
   }
 
-  /** Gives a file another path, with the folders above it made; its id and its versions stay its own. */
+  /** Moves a file and creates the target's parents; its id and versions stay. */
   async move(
     origin: ChangeOrigin,
     from: CloudPath,
@@ -151,7 +151,7 @@ export class FileWrites {
       if (taken !== null && taken.id !== file.id)
         throw new DomainError('CONFLICT', `${taken.path} is there already.`);
       const now = this.clock.now();
-      const place = await this.folders.placeOf(origin, to, now);
+      const place = await this.folders.pathFor(origin, to, now);
       if (place === null) return null;
       const path = await this.folders.spelling(origin.workspaceId, to, place);
       if (path === file.path) return { from: file, to: file };
@@ -161,7 +161,7 @@ export class FileWrites {
     });
   }
 
-  /** A version of content that is about to be stored. */
+  /** Builds the version of content that is about to be stored. */
   newVersion(
     origin: ChangeOrigin,
     number: number,
@@ -177,14 +177,14 @@ export class FileWrites {
     };
   }
 
-  /** Refuses a path that can be no file's, and content that is too large for one. */
+  /** Refuses a path that no file can have, and content that is too large. */
   checkFile(target: CloudPath, sizeBytes: number): void {
     if (target.docPath === '') throw fieldError('path', 'is a folder');
     if (target.namesFolder) throw fieldError('path', 'names a folder; leave out the last slash');
     if (sizeBytes > this.config.maxFileBytes) throw this.tooLarge(sizeBytes);
   }
 
-  /** The refusal of content of that size. */
+  /** The error for content of that size. */
   tooLarge(sizeBytes: number): DomainError {
     const { maxFileBytes } = this.config;
     return new DomainError('TOO_LARGE', `The file has ${sizeBytes} bytes; the limit is ${maxFileBytes}.`);
@@ -198,7 +198,7 @@ export class FileWrites {
   ): Promise<{ file: FileRecord; created: boolean } | null> {
     const now = this.clock.now();
     const adds = { files: 1, versions: 1, ...newBytes(content) };
-    const place = await this.folders.placeOf(origin, target, now, adds);
+    const place = await this.folders.pathFor(origin, target, now, adds);
     if (place === null) return null;
     const path = isOwnPath
       ? inRootOf(place, target.path)
@@ -244,12 +244,12 @@ export class FileWrites {
   }
 }
 
-/** Whether the content says something else about execution than the head, of which nobody has said anything means no. */
+/** Whether the content changes the executable flag; an unset flag counts as not executable. */
 export function changesMode(head: FileVersion, { isExecutable }: Pick<NewContent, 'isExecutable'>): boolean {
   return (isExecutable ?? null) !== null && isExecutable !== (head.isExecutable ?? false);
 }
 
-/** What content adds to the bytes of the workspace. */
+/** The bytes that content adds to the workspace. */
 export function newBytes({ bytes, isHeld }: NewContent): { bytes: number } {
   return { bytes: isHeld ? 0 : bytes.length };
 }

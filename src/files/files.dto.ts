@@ -10,19 +10,19 @@ class PageQueryDto {
   @Max(1000)
   limit = 100;
 
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   @IsOptional()
   @IsLine(1, 4096)
   cursor?: string;
 }
 
 export class FilesQueryDto extends PageQueryDto implements FilesQuery {
-  /** Beginning of the docPath or Cloud path of the files; all where it is left out. */
+  /** Prefix of the docPath or Cloud path; all files if omitted. */
   @IsOptional()
   @IsLine(0, 1025)
   prefix = '';
 
-  /** true lists the files that were deleted, and only those. */
+  /** true lists only deleted files. */
   @IsOptional()
   @FromBooleanText()
   @IsBoolean()
@@ -32,26 +32,26 @@ export class FilesQueryDto extends PageQueryDto implements FilesQuery {
 export class VersionsQueryDto extends PageQueryDto {}
 
 export class VersionDiffQueryDto {
-  /** The older version; the one before `to` where it is left out. */
+  /** The older version; if omitted, the one before `to`. */
   @IsOptional()
   @IsUUID()
   from?: string;
 
-  /** The newer version; the head where it is left out. */
+  /** The newer version; if omitted, the head. */
   @IsOptional()
   @IsUUID()
   to?: string;
 }
 
 export class RestoreDto {
-  /** The version to make the head; left out, a deletion is undone. */
+  /** The version to make the head; if omitted, a deletion is undone. */
   @IsOptional()
   @IsUUID()
   versionId?: string;
 }
 
 export class ContentsQueryDto {
-  /** A version of the file; its head where it is left out. */
+  /** A version of the file; if omitted, its head. */
   @IsOptional()
   @IsUUID()
   versionId?: string;

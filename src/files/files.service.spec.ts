@@ -3,7 +3,7 @@ import type { FileStore, ListedEntry } from '../storage/ports/files.store.js';
 import type { NearestPath } from './nearest-path.js';
 import { FilesService, MAX_ENTRIES } from './files.service.js';
 
-/** A store of which only the listing is asked: a folder of so many files. */
+/** A service over a store that lists a folder of so many files. */
 function folderOf(count: number): FilesService {
   let given = 0;
   const page = async (_workspace: string, _folder: string, _after: string | null, limit: number) => {
@@ -23,13 +23,13 @@ function folderOf(count: number): FilesService {
 describe('a listing', () => {
   const root = { path: '/', docPath: '' };
 
-  it('that a search walks through has every file, thousand by thousand', async () => {
+  it('for a search returns every file, in steps of a thousand', async () => {
     const sizes: number[] = [];
     for await (const { length } of folderOf(2_001).walk('w', root)) sizes.push(length);
     expect(sizes).toEqual([1_000, 1_000, 1]);
   });
 
-  it('holds as many entries as one answer may, and not one more', async () => {
+  it('has at most as many entries as one answer allows', async () => {
     expect(await folderOf(MAX_ENTRIES).below('w', root)).toHaveLength(MAX_ENTRIES);
     for (const list of ['below', 'childrenOf'] as const) {
       const tooMany = folderOf(MAX_ENTRIES + 1)[list]('w', root);

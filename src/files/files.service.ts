@@ -12,18 +12,18 @@ import {
 import { type CloudPath, folderOf } from './cloud-path.js';
 import { NearestPath } from './nearest-path.js';
 
-/** Most entries of one listing. */
+/** Entries in one listing. */
 export const MAX_ENTRIES = 100_000;
-/** Entries that are read at a time: the calls of every other workspace wait meanwhile. */
+/** Entries per read, since a read blocks the calls of every other workspace. */
 const STEP = 1_000;
 
-/** A folder as a listing names it: the root has no record. */
+/** A folder in a listing; the root has no record. */
 export interface ListedFolder {
   path: string;
   docPath: string;
 }
 
-/** Looks into a workspace's Cloud files. */
+/** Reads a workspace's Cloud files. */
 @Injectable()
 export class FilesService {
   constructor(
@@ -32,7 +32,7 @@ export class FilesService {
     private readonly nearest: NearestPath,
   ) {}
 
-  /** What is at a path; null where nothing is. */
+  /** The entry at a path; null if there is none. */
   at(workspaceId: string, { docPath }: Pick<CloudPath, 'docPath'>): Promise<Entry | null> {
     return this.files.at(workspaceId, docPath);
   }
@@ -42,7 +42,7 @@ export class FilesService {
     return this.files.lastDeletedAt(workspaceId, docPath);
   }
 
-  /** The file at a path; NOT_FOUND where nothing is, VALIDATION_ERROR on `field` where a folder is. */
+  /** The file at a path; NOT_FOUND if there is none, VALIDATION_ERROR on `field` for a folder. */
   async requireFile(workspaceId: string, target: CloudPath, field = 'path'): Promise<FileRecord> {
     if (target.docPath === '') throw fieldError(field, 'is a folder');
     const entry = await this.files.at(workspaceId, target.docPath);
@@ -56,7 +56,7 @@ export class FilesService {
     return entry;
   }
 
-  /** The folder at a path; NOT_FOUND where nothing is, VALIDATION_ERROR where a file is, there or above. */
+  /** The folder at a path; NOT_FOUND if there is none, VALIDATION_ERROR for a file there or above. */
   async requireFolder(workspaceId: string, target: CloudPath): Promise<ListedFolder> {
     if (target.docPath === '') return target;
     const entry = await this.files.at(workspaceId, target.docPath);
@@ -75,21 +75,21 @@ export class FilesService {
     return bytes;
   }
 
-  /** Everything directly in a folder, by code point of the path; TOO_LARGE beyond what one answer can hold. */
+  /** The direct content of a folder, by code point of the path; TOO_LARGE if one answer cannot hold it. */
   async childrenOf(workspaceId: string, { docPath }: ListedFolder): Promise<ListedEntry[]> {
     return this.collect((last, limit) =>
       this.files.childrenOf(workspaceId, docPath, last?.path ?? null, limit),
     );
   }
 
-  /** Everything below a folder, by docPath; TOO_LARGE beyond what one answer can hold. */
+  /** Everything below a folder, by docPath; TOO_LARGE if one answer cannot hold it. */
   async below(workspaceId: string, { docPath }: ListedFolder): Promise<ListedEntry[]> {
     return this.collect((last, limit) =>
       this.files.below(workspaceId, docPath, last?.docPath ?? null, limit),
     );
   }
 
-  /** The files below a folder, by docPath, a thousand at a time and as many as there are. */
+  /** All files below a folder, by docPath, in steps of a thousand. */
   async *walk(
     workspaceId: string,
     { docPath }: Pick<ListedFolder, 'docPath'>,
@@ -122,7 +122,7 @@ export class FilesService {
     }
   }
 
-  /** A file, and one below it, that were written at the same moment are both there: what is below is listed. */
+  /** A parallel write may create a file and another below it; the folder is listed then. */
   private async requireBelow(file: FileRecord): Promise<ListedFolder> {
     const [below] = await this.files.childrenOf(file.workspaceId, file.docPath, null, 1);
     if (below === undefined) throw fieldError('path', 'is a file');

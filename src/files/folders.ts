@@ -10,25 +10,25 @@ import { type CloudPath, folderOf, inRootOf, nameOf, pathIn } from './cloud-path
 
 const LISTED_AT_ONCE = 1_000;
 
-/** A folder that nobody has made yet, and its name. */
+/** A folder that does not exist yet, and its name. */
 interface MissingFolder {
   name: string;
   docPath: string;
 }
 
-/** The folder nearest to an entry that was made, by its path, and those between them. */
+/** The nearest existing folder above an entry, and the missing folders between. */
 interface Above {
   base: string;
   missing: MissingFolder[];
 }
 
 /**
- * Makes and removes folders, each a write of its own. Between two of them, and the write of a file that they are for,
- * others may come: what then is there still reads well, because a folder exists also for as long as something is in it.
+ * Creates and removes folders, each a write of its own. Writes of others may come between; that is safe, because a
+ * folder also exists while it has content.
  */
 @Injectable()
 export class Folders {
-  /** Those that this process is making, by workspace and docPath; each gives whether it was made. */
+  /** Pending creations of this process, by workspace and docPath; each returns whether it succeeded. */
   private readonly making = new Map<string, Promise<boolean>>();
 
   constructor(
@@ -38,31 +38,30 @@ export class Folders {
   ) {}
 
   /**
-   * The path of an entry in the spelling of the folders above it; those that are missing are made for it at `now`
-   * (epoch ms), where there is room for them and for what the entry itself `adds`. Null where another writer was faster
-   * with one of them; CONFLICT where a file is above it.
+   * The path of an entry in the spelling of its folders; creates missing ones at `now` (epoch ms) if there is room for
+   * them and for `adds`. Null if another writer changed a folder; CONFLICT if a file is above it.
    */
-  async placeOf(
+  async pathFor(
     origin: ChangeOrigin,
     target: CloudPath,
     now: number,
     adds: Addition = {},
   ): Promise<string | null> {
     const { workspaceId } = origin;
-    let above = await this.lookAbove(workspaceId, target);
-    // Of many that come at once to a folder that is not there, one makes it; where that is refused, each tries for itself.
+    let above = await this.findAbove(workspaceId, target);
+    // Of parallel writes into a missing folder one creates it; if that is refused, each tries on its own.
     for (let isMade = true; isMade;) {
       const other = keysOf(workspaceId, above.missing).find((key) => this.making.has(key));
       if (other === undefined) break;
       isMade = await this.making.get(other)!.catch(() => false);
-      above = await this.lookAbove(workspaceId, target);
+      above = await this.findAbove(workspaceId, target);
     }
     return this.placeBelow(origin, target, now, adds, above);
   }
 
   /**
-   * The path of an entry whose place in the folders above is `place`: in its own spelling where something lies in the folder
-   * that it names so, as of two folders that differ by case; looked for among the first of what is in there.
+   * The path of an entry in the spelling of its parents, or in its own spelling if its folder holds entries spelled
+   * that way. Only the folder's first entries are checked.
    */
   async spelling(workspaceId: string, target: CloudPath, place: string): Promise<string> {
     const own = inRootOf(place, target.path);
@@ -72,7 +71,7 @@ export class Folders {
     return inside.some(({ path }) => path.startsWith(folder)) ? own : place;
   }
 
-  /** Makes one folder; null where something is at its docPath meanwhile. */
+  /** Creates one folder; null if its docPath was taken meanwhile. */
   make(origin: ChangeOrigin, path: string, docPath: string, now: number): Promise<FolderRecord | null> {
     return this.quotas.write(origin, { files: 1, versions: 1 }, () =>
       this.insert(origin, path, docPath, now),
@@ -93,7 +92,7 @@ export class Folders {
     return (await this.files.insertFolder(folder, [event])) ? folder : null;
   }
 
-  /** Removes a folder in which nothing is to be seen; null where it is gone already, CONFLICT where something is in it. */
+  /** Removes an empty folder; null if it is gone already, CONFLICT if it has content. */
   async removeEmpty(origin: ChangeOrigin, folder: Folder): Promise<FolderRecord | null> {
     const { workspaceId, docPath, path } = folder;
     const [first] = await this.files.childrenOf(workspaceId, docPath, null, 1);
@@ -107,7 +106,7 @@ export class Folders {
     return (await this.quotas.write(origin, {}, remove)) ? folder : null;
   }
 
-  /** Gives a folder another spelling, as a folder of its own. */
+  /** Changes the spelling of a folder. */
   async rename(origin: ChangeOrigin, folder: FolderRecord, path: string): Promise<void> {
     const now = this.clock.now();
     const fields = { ...pathFields(folder.path), fileId: folder.id };
@@ -116,7 +115,7 @@ export class Folders {
     if (await this.quotas.write(origin, {}, remove)) await this.make(origin, path, folder.docPath, now);
   }
 
-  /** The path of an entry below what is above it, with the folders that are missing there. */
+  /** The path of an entry below existing folders; creates the missing ones. */
   private async placeBelow(
     origin: ChangeOrigin,
     target: CloudPath,
@@ -124,7 +123,7 @@ export class Folders {
     { files = 0, versions = 0, ...adds }: Addition,
     { base, missing }: Above,
   ): Promise<string | null> {
-    // Whether the entry has room is looked at when it is written.
+    // Room for the entry itself is checked when it is written.
     if (missing.length === 0) return pathIn(base, nameOf(target.path));
     const paths = [base];
     for (const { name } of missing) paths.push(pathIn(paths.at(-1)!, name));
@@ -142,7 +141,7 @@ export class Folders {
     }
   }
 
-  private async lookAbove(workspaceId: string, target: CloudPath): Promise<Above> {
+  private async findAbove(workspaceId: string, target: CloudPath): Promise<Above> {
     const missing: MissingFolder[] = [];
     for (let above = folderOf(target); above.docPath !== ''; above = folderOf(above)) {
       const entry = await this.files.at(workspaceId, above.docPath);
@@ -158,7 +157,7 @@ function keysOf(workspaceId: string, folders: readonly MissingFolder[]): string[
   return folders.map(({ docPath }) => `${workspaceId}/${docPath}`);
 }
 
-/** Whether somebody made the folder; else it is there only for what is in it. */
+/** Whether the folder was created explicitly; otherwise it exists only through its content. */
 export function wasMade(folder: Folder): folder is FolderRecord {
   return folder.id !== null;
 }

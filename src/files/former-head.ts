@@ -4,8 +4,8 @@ import type { FileRecord, FileStore, FileVersion } from '../storage/ports/files.
 const VERSIONS_AT_ONCE = 50;
 
 /**
- * The newest version of a file that was its head and fits, older than the number given; null where there is none. What
- * was kept beside a head never was one.
+ * The newest version that was the head, passes the filter and is older than the given number; null if there is none.
+ * Conflicting uploads never were the head.
  */
 export async function formerHead(
   store: FileStore,

@@ -16,28 +16,28 @@ describe('the distance of two names', () => {
     expect(editDistance(b, a, 3)).toBe(distance);
   });
 
-  it('is none beyond the limit, however long the names are', () => {
+  it('has no value beyond the limit, however long the names are', () => {
     expect(editDistance('a'.repeat(255), 'b'.repeat(255), 3)).toBeNull();
     expect(editDistance('a'.repeat(300), 'a'.repeat(300), 3)).toBeNull();
     expect(editDistance('abc', 'abd', 0)).toBeNull();
   });
 });
 
-describe('what is spelt alike', () => {
+describe('the closest name', () => {
   const of = (...names: string[]) => names.map((name) => ({ docPath: `proj/${name}` }));
 
-  it('is the entry that differs least, the first of those', () => {
+  it('is the entry with the smallest distance, the first of equals', () => {
     expect(closestName('price.ts', of('prize.tx', 'prize.ts', 'pricey.ts'))?.docPath).toBe('proj/prize.ts');
   });
 
-  it('is nothing where all are other names', () => {
+  it('is null if all names differ too much', () => {
     expect(closestName('a.ts', of('b.js', 'readme.md'))).toBeNull();
     expect(closestName('x', [])).toBeNull();
   });
 });
 
 describe('a common tail', () => {
-  it('is counted in whole names from the end', () => {
+  it('counts whole names from the end', () => {
     expect(commonTail('proj/src/x.ts', ['other', 'src', 'x.ts'])).toBe(2);
     expect(commonTail('x.ts', ['src', 'x.ts'])).toBe(1);
     expect(commonTail('src/ax.ts', ['src', 'x.ts'])).toBe(0);

@@ -4,18 +4,18 @@ import { KeyLocks } from '../common/key-locks.js';
 import type { ChangeOrigin } from './change-origin.js';
 import type { CloudPath } from './cloud-path.js';
 
-/** Between processes a write may lose its race; so often it tries again on what is there then. */
+/** Retries of a write that loses a race with another process. */
 const ATTEMPTS = 50;
 
 /**
- * Lets the writers of one path in this process take turns, so that a crowd on one path costs a write each and not a
- * race each. Between processes the store's guard decides.
+ * Queues the writers of one path in this process, so that they do not race. Between processes the store's revision
+ * check decides.
  */
 @Injectable()
 export class PathLocks {
   private readonly locks = new KeyLocks();
 
-  /** Runs a change under the locks of its paths, again while it gives null because what it had read has changed. */
+  /** Runs a change under the locks of its paths; repeats it while it returns null because its input changed. */
   attempt<T>(
     { workspaceId }: ChangeOrigin,
     targets: readonly Pick<CloudPath, 'docPath'>[],

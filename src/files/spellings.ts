@@ -12,10 +12,10 @@ import { PathLocks } from './path-locks.js';
 
 const LISTED_AT_ONCE = 1_000;
 
-/** Where a file is that was renamed by case or Unicode form alone. */
+/** Place of a file that was renamed only by case or Unicode form. */
 export type Renamed = Pick<CloudPath, 'path' | 'docPath'>;
 
-/** Takes over how a client spells its files and folders [FILE-31]. */
+/** Applies the spelling of a client's files and folders to the Cloud [FILE-31]. */
 @Injectable()
 export class Spellings {
   constructor(
@@ -26,7 +26,7 @@ export class Spellings {
     private readonly clock: Clock,
   ) {}
 
-  /** Gives a file the spelling of `target` where it still has this other one; gives the file as it is then. */
+  /** Renames a file to the spelling of `target` if it still has the spelling `from`; returns the resulting file. */
   rename(origin: ChangeOrigin, target: CloudPath, from: string): Promise<FileRecord> {
     return this.paths.attempt(origin, [target], async () => {
       const file = await this.files.at(origin.workspaceId, target.docPath);
@@ -41,7 +41,7 @@ export class Spellings {
     });
   }
 
-  /** Spells the folders above renamed files as those are, where no file in them keeps the old spelling. */
+  /** Renames the parents of renamed files likewise, unless a file in them keeps the old spelling. */
   async follow(origin: ChangeOrigin, renamed: readonly Renamed[]): Promise<void> {
     const folders = new Map<string, Renamed>();
     for (const file of renamed) {
@@ -55,7 +55,7 @@ export class Spellings {
   private async respell(origin: ChangeOrigin, { path, docPath }: Renamed): Promise<void> {
     const folder = await this.files.at(origin.workspaceId, docPath);
     if (folder?.kind !== 'folder' || !wasMade(folder) || folder.path === path) return;
-    const inside = await this.foldersSpelt(origin.workspaceId, docPath, `${folder.path}/`);
+    const inside = await this.foldersWithPrefix(origin.workspaceId, docPath, `${folder.path}/`);
     if (inside === null) return;
     await this.folders.rename(origin, folder, path);
     for (const { docPath: at, path: was } of inside) {
@@ -65,8 +65,8 @@ export class Spellings {
     }
   }
 
-  /** The folders below one that are spelt with this prefix; null where a file is. */
-  private async foldersSpelt(
+  /** The folders below one with this prefix; null if a file has it. */
+  private async foldersWithPrefix(
     workspaceId: string,
     docPath: string,
     prefix: string,
@@ -75,9 +75,9 @@ export class Spellings {
     for (let after: string | null = null; ;) {
       await yieldIfBusy();
       const page: ListedEntry[] = await this.files.below(workspaceId, docPath, after, LISTED_AT_ONCE);
-      const spelt = page.filter(({ path }) => path.startsWith(prefix));
-      if (spelt.some(({ kind }) => kind === 'file')) return null;
-      found.push(...spelt);
+      const matching = page.filter(({ path }) => path.startsWith(prefix));
+      if (matching.some(({ kind }) => kind === 'file')) return null;
+      found.push(...matching);
       if (page.length < LISTED_AT_ONCE) return found;
       after = page.at(-1)!.docPath;
     }

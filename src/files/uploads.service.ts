@@ -12,16 +12,16 @@ import { changesMode, FileWrites, type NewContent } from './file-writes.js';
 import { formerHead } from './former-head.js';
 import { PathLocks } from './path-locks.js';
 
-/** A file that a client sends because it has changed on its disk. */
+/** A file that a client uploads after a change on its disk. */
 export interface Upload {
   target: CloudPath;
   content: NewContent;
   sha256: string;
-  /** The heads that it may replace, by their sha256; null: there is none. */
+  /** The heads that it may replace, by sha256; null: no head. */
   bases: readonly (string | null)[];
 }
 
-/** Takes files from clients as the new Cloud truth: `files:put` [FILE-5]. */
+/** Takes files from clients as the new Cloud content: `files:put` [FILE-5]. */
 @Injectable()
 export class UploadsService {
   constructor(
@@ -33,9 +33,8 @@ export class UploadsService {
   ) {}
 
   /**
-   * The version that the upload became. The same upload again, known by its file patch or by being the head already, is
-   * the same version. STALE where the head is not its base, CONFLICT where a folder or a file is in its way: the bytes
-   * are kept as a version that never was the head.
+   * Returns the version of the upload; a repeated upload gives the same version. STALE if the head is not its base,
+   * CONFLICT if a file or folder is in the way; the bytes are then kept as a conflicting version.
    */
   async put(origin: ChangeOrigin, upload: Upload): Promise<FilePutAnswer> {
     this.writes.checkFile(upload.target, upload.content.bytes.length);
@@ -45,8 +44,8 @@ export class UploadsService {
   }
 
   /**
-   * sha256 of the head that a path had at that time; null where it had none. Of what has been moved or brought back
-   * since only the place where it is now is known.
+   * sha256 of a path's head at that time; null if it had none. Of moved or restored files only the current path is
+   * known.
    */
   async headAt(workspaceId: string, { docPath }: CloudPath, time: number): Promise<string | null> {
     const live = await this.files.at(workspaceId, docPath);
@@ -56,36 +55,37 @@ export class UploadsService {
     return head?.sha256 ?? null;
   }
 
-  /** Null where another process has changed what was read. */
+  /** Null if another process changed what was read. */
   private async settle(origin: ChangeOrigin, upload: Upload): Promise<Outcome | null> {
     const { workspaceId, filePatchId } = origin;
     const { target, content, sha256 } = upload;
     const known = filePatchId && (await this.files.versionOfPatch(workspaceId, filePatchId, sha256));
     const entry = await this.files.at(workspaceId, target.docPath);
-    if (known) return sameAgain(known, entry?.kind === 'file' ? entry : null, target);
-    if (entry?.kind === 'folder') return this.keep(origin, upload, inTheWay(`${entry.path} is a folder.`));
+    if (known) return repeatedAnswer(known, entry?.kind === 'file' ? entry : null, target);
+    if (entry?.kind === 'folder')
+      return this.keep(origin, upload, conflictRefusal(`${entry.path} is a folder.`));
     const current = entry?.head.sha256 ?? null;
-    // A folder in step may have sent what a patch has written before the patch's own upload comes.
+    // A folder in step may have uploaded a patch's bytes before the patch's own upload arrives.
     const mayReplace = upload.bases.includes(current);
     if (entry && current === sha256 && !(mayReplace && changesMode(entry.head, content)))
       return saved(entry, entry.head);
-    if (!mayReplace) return this.keep(origin, upload, movedOn(current));
+    if (!mayReplace) return this.keep(origin, upload, staleRefusal(current));
     try {
       const written = await this.writes.put(origin, target, entry, content, true);
       return written && saved(written.file, written.file.head);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'CONFLICT') throw error;
-      return this.keep(origin, upload, inTheWay(error.message));
+      return this.keep(origin, upload, conflictRefusal(error.message));
     }
   }
 
-  /** Rejections never lose bytes: the upload becomes a version of the file that is, or was, or now is only that. */
+  /** A rejected upload is kept as a version of the file at its path, live or deleted, or of a new deleted file. */
   private async keep(origin: ChangeOrigin, upload: Upload, refusal: Refusal): Promise<Outcome | null> {
     const { workspaceId } = origin;
     const { docPath } = upload.target;
     const live: Entry | null = await this.files.at(workspaceId, docPath);
     const file = live?.kind === 'file' ? live : await this.files.lastDeletedAt(workspaceId, docPath);
-    // Of a patched file the version is asked for by its filePatchId, so each has one of its own.
+    // The version of a patched file is looked up by filePatchId, so each patch needs its own.
     const mayShare = file !== null && origin.filePatchId === null;
     const version =
       (mayShare ? await this.files.conflictOf(workspaceId, file.id, upload.sha256) : null) ??
@@ -111,7 +111,7 @@ export class UploadsService {
     return (await this.quotas.write(origin, { versions: 1, bytes: bytes.length }, keep)) ? version : null;
   }
 
-  /** There is no file of this docPath: one that counts as deleted holds the bytes until somebody restores it. */
+  /** No file has this docPath: a new deleted file holds the bytes until somebody restores it. */
   private async keepAlone(origin: ChangeOrigin, upload: Upload): Promise<FileVersion | null> {
     const now = this.clock.now();
     const head = this.writes.newVersion(origin, 1, upload.content, now, { conflict: true });
@@ -128,26 +128,26 @@ export class UploadsService {
   }
 }
 
-/** What became of an upload. */
+/** Outcome of an upload. */
 type Outcome = FilePutAnswer | { refusal: DomainError };
-/** Says why an upload did not become the head, and as which version it is kept. */
+/** Builds the error that names the conflicting version under which the bytes are kept. */
 type Refusal = (kept: FileVersion) => DomainError;
 
-/** The answer to an upload that was settled before; `live` is the file that is at its path now. */
-function sameAgain(
+/** The answer to a repeated upload; `live` is the file now at its path. */
+function repeatedAnswer(
   { fileId, version }: { fileId: string; version: FileVersion },
   live: FileRecord | null,
   { path }: CloudPath,
 ): Outcome {
   if (!version.conflict) return saved({ id: fileId, path: live?.path ?? path }, version);
-  return { refusal: movedOn(live?.head.sha256 ?? null)(version) };
+  return { refusal: staleRefusal(live?.head.sha256 ?? null)(version) };
 }
 
 function saved({ id: fileId, path }: Pick<FileRecord, 'id' | 'path'>, { id }: FileVersion): FilePutAnswer {
   return { fileId, versionId: id, path };
 }
 
-function movedOn(currentSha256: string | null): Refusal {
+function staleRefusal(currentSha256: string | null): Refusal {
   return ({ id: conflictVersionId }) =>
     new DomainError(
       'STALE',
@@ -156,7 +156,7 @@ function movedOn(currentSha256: string | null): Refusal {
     );
 }
 
-function inTheWay(what: string): Refusal {
+function conflictRefusal(what: string): Refusal {
   return ({ id: conflictVersionId }) =>
     new DomainError('CONFLICT', `${what} The upload is kept as a version of a deleted file.`, {
       details: { currentSha256: null, conflictVersionId },

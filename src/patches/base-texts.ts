@@ -4,22 +4,22 @@ import { yieldIfBusy } from '../common/yield-if-busy.js';
 import { Config } from '../config/config.js';
 import { CloudTexts } from './cloud-texts.js';
 
-/** Something to be made of a text. */
+/** An item to compute from a text. */
 export interface MadeOn<T> {
   /** sha256 of the text. */
   sha256: string;
   item: T;
 }
 
-/** A text, and all that is to be made of it. */
+/** A text, and all items to compute from it. */
 export interface BaseText<T> {
-  /** Null where the workspace does not hold it, or where it is beyond the budget. */
+  /** Null if the workspace does not hold it, or it exceeds the budget. */
   bytes: Buffer | null;
   items: T[];
   isBeyondBudget: boolean;
 }
 
-/** Reads the texts that the files of a batch are patched on: each once, one after another, under a budget for them all. */
+/** Reads the base texts of a batch: each once, one after another, within one budget. */
 @Injectable()
 export class BaseTexts {
   constructor(
@@ -27,7 +27,7 @@ export class BaseTexts {
     private readonly config: Config,
   ) {}
 
-  /** The texts in the order in which they first come up. Each file that is made of a text counts against the budget. */
+  /** The texts in order of first use. Each file counts its text against the budget. */
   async *each<T>(workspaceId: string, wanted: readonly MadeOn<T>[]): AsyncGenerator<BaseText<T>> {
     let left = this.config.maxPatchBytes;
     for (const [sha256, items] of bySha256(wanted)) {
@@ -38,7 +38,7 @@ export class BaseTexts {
     }
   }
 
-  /** What is said of a batch whose texts are too much; `sizeBytes` where that is known. */
+  /** The error for a batch whose texts exceed the budget; `sizeBytes` if known. */
   tooMuch(sizeBytes?: number): DomainError {
     const have = sizeBytes === undefined ? 'more bytes than can be worked on' : `${sizeBytes} bytes`;
     const message = `The texts that the batch is made on have ${have} together; the limit is ${this.config.maxPatchBytes}.`;

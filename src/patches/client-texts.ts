@@ -4,7 +4,7 @@ import { Config } from '../config/config.js';
 import type { SessionRecord } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 
-/** What clients hold of the files that patches are made on, where that is not what the server knows of. */
+/** Reads the base texts that clients hold and the server does not. */
 @Injectable()
 export class ClientTexts {
   constructor(
@@ -13,7 +13,7 @@ export class ClientTexts {
     private readonly config: Config,
   ) {}
 
-  /** The file's bytes, if a client of the session holds them now with this sha256; else null. */
+  /** The file's bytes if a client of the session holds them now with this sha256; else null. */
   async held(
     { workspaceId, userId, id, clientId: boundClientId }: SessionRecord,
     docPath: string,

@@ -11,7 +11,7 @@ export interface CloudHead {
   sizeBytes: number;
 }
 
-/** What the server holds of the texts that patches are made on. */
+/** Reads the base texts that the server holds. */
 @Injectable()
 export class CloudTexts {
   constructor(
@@ -28,19 +28,19 @@ export class CloudTexts {
     return { versionId, sha256, sizeBytes };
   }
 
-  /** The path of a file in its own spelling, without the leading slash; of one that is gone, as it was last spelt. */
+  /** The path of a file in its own spelling, without the leading slash; of a deleted file, its last one. */
   async pathOf(workspaceId: string, docPath: string): Promise<string> {
     const entry = await this.files.at(workspaceId, docPath);
     const file = entry?.kind === 'file' ? entry : await this.files.lastDeletedAt(workspaceId, docPath);
     return file?.path.slice(1) ?? docPath;
   }
 
-  /** Bytes that some version of some file of the workspace has; null where none has this sha256. */
+  /** Bytes of any version in the workspace with this sha256; null if there are none. */
   bytes(workspaceId: string, sha256: string): Promise<Buffer | null> {
     return this.blobs.read(workspaceId, sha256);
   }
 
-  /** The files that are open in the session's client, by docPath. */
+  /** The Active Files of the session, by docPath. */
   async activeFiles({ workspaceId, id }: SessionRecord): Promise<Map<string, ActiveFile>> {
     const active = await this.sessions.activeFilesOf(workspaceId, id);
     return new Map(active.map((file) => [file.docPath, file]));

@@ -42,18 +42,18 @@ const whole = {
 };
 
 describe('A reported patch', () => {
-  it('is made whole by what the batch says, null like what is absent [PATCH-14]', async () => {
+  it('is completed from the batch, treating null like absent [PATCH-14]', async () => {
     expect(await completedResult(batch, report)).toEqual(whole);
     const files = [{ ...report.files[0]!, fileKey: null, docPath: null, versionId: null }];
     expect(await completedResult(batch, { ...report, batchKey: null, files })).toEqual(whole);
   });
 
-  it('stays as it is where nothing was left out', async () => {
+  it('is unchanged if nothing was omitted', async () => {
     const said = whole as unknown as WritePatchReport;
     expect(await completedResult(batch, said)).toEqual(whole);
   });
 
-  it('says of a change what its client said of the file, without nulls', async () => {
+  it('applies the client’s file outcome to each change, without nulls', async () => {
     const details = { actualLines: [{ line: 1, text: 'x' }], hint: null, foundAt: 3 };
     const change = { changeId: 'c', status: 'failed', errorCode: 'LINES_MISMATCH', details } as const;
     const files = [{ ...report.files[0]!, changes: [change] }];

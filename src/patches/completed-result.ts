@@ -12,7 +12,7 @@ import type {
 } from '@patchbay/protocol';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
 
-/** A report with all that its client has left out, since the batch says it [PATCH-14]. Its ids are those of the batch. */
+/** Completes a report with what its client omitted, from the batch [PATCH-14]. Ids must be those of the batch. */
 export async function completedResult(
   { batchKey, batchLabel, files: proposed }: PatchBatch,
   report: WritePatchReport,

@@ -5,8 +5,8 @@ import { fieldError } from '../common/domain-error.js';
 const EDITED = 'approval.editedArguments';
 
 /**
- * The batch as a person has edited it: parsed like a proposal, under the ids of what was proposed. An edit changes lines,
- * it does not add or drop files or changes: those are rejected or denied.
+ * The batch as edited by a person: parsed like a proposal, with the ids of the proposal. An edit changes lines; it
+ * cannot add or drop files or changes, which are rejected or denied instead.
  */
 export function effectiveBatch(proposed: PatchBatch, edited: Json): PatchBatch {
   const parsed = parsePatchBatch(edited);

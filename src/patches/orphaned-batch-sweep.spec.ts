@@ -6,14 +6,14 @@ import { OrphanedBatchSweep } from './orphaned-batch-sweep.js';
 const NOW = Date.UTC(2025, 5, 1, 12);
 
 describe('the sweep of batches', () => {
-  /** How old they had to be in each round, in ms, and how many more rounds there is something to remove. */
+  /** The age limit of each round, ms, and how many more rounds find something to remove. */
   const ages: number[] = [];
   let left = 2;
   const store: Pick<PatchStore, 'removeOrphans'> = {
     removeOrphans: async (before) => (ages.push(NOW - before), (left -= 1) >= 0),
   };
 
-  it('leaves those alone whose turn may still be stored, and removes others until none is left', async () => {
+  it('keeps batches whose turn may still be stored, and removes all others', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     const logger = { setContext: () => undefined } as unknown as PinoLogger;
     const sweep = new OrphanedBatchSweep(store as PatchStore, { now: () => NOW }, logger);

@@ -6,12 +6,12 @@ import { Sweep } from '../common/sweep.js';
 import { PatchStore } from '../storage/ports/patches.store.js';
 
 const SWEEP_MS = 10 * 60_000;
-/** The turn of a batch is stored right after it; an hour is far beyond that. */
+/** A batch's turn is stored right after it, so an hour is ample. */
 const GRACE_MS = 60 * 60_000;
-/** Batches of one write: the calls of every workspace wait for it. */
+/** Batches per write, since a write blocks the calls of every workspace. */
 const BATCH = 20;
 
-/** Removes batches whose turn was never stored: the server ended between the two writes. */
+/** Removes batches whose turn was never stored because the server stopped between the two writes. */
 @Injectable()
 export class OrphanedBatchSweep extends Sweep {
   constructor(

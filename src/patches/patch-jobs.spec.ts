@@ -12,7 +12,7 @@ const patchOf = (changes: number): FilePatch => ({
 });
 
 describe('the inspection of a patch', () => {
-  it('is done on a worker where many changes are looked for in one text, and at once where they are few', () => {
+  it('runs on a worker for many changes of one text, and inline for few', () => {
     const isAtOnce = (changes: number): boolean =>
       loadOf(bytes, [patchOf(changes)]).bytes <= INSPECT_PATCHES.inlineBytes;
     expect([1, 8, 20, 100].map(isAtOnce)).toEqual([true, true, false, false]);

@@ -18,23 +18,23 @@ export interface IndexedPatch {
   fileIndex: number;
 }
 
-/** Patches to be held against a text that the server has, or against the sha256 alone of one that it has not. */
+/** Patches to check against a text, or only against the sha256 of a missing text. */
 export interface Inspection {
   bytes: Uint8Array | null;
-  /** sha256 that counts for these files now. */
+  /** The current sha256 of these files. */
   currentSha256: string;
   source: 'Active file' | 'Cloud file';
   patches: IndexedPatch[];
 }
 
-/** Holds patches against the text that they must have been planned on [PATCH-2]. */
+/** Checks patches against the text that they must be based on [PATCH-2]. */
 export const INSPECT_PATCHES = defineJob('patches.inspect', (input: Inspection): PatchFaults => {
   const faults = new FaultList();
   for (const patch of input.patches) inspect(input, patch, faults);
   return faults.result();
 });
 
-/** sha256 of what each of the patches makes of a text; null where it does not apply. */
+/** sha256 of each patch's result; null if it does not apply. */
 export const APPLY_PATCHES = defineJob(
   'patches.apply',
   ({ bytes, patches }: { bytes: Uint8Array; patches: FilePatch[] }): (string | null)[] =>
@@ -44,7 +44,7 @@ export const APPLY_PATCHES = defineJob(
     }),
 );
 
-/** The inverses of patches that were applied to a text, each with the sha256 of what it had made. */
+/** The inverses of applied patches, each with the sha256 of its result. */
 export const INVERT_PATCHES = defineJob(
   'patches.invert',
   ({ bytes, patches }: { bytes: Uint8Array; patches: { patch: FilePatch; newSha256: string }[] }) =>
@@ -53,7 +53,7 @@ export const INVERT_PATCHES = defineJob(
 
 const DIFF_TOO_LARGE = 'The diff of the whole batch is too large; ask for one file of it with filePatchId.';
 
-/** Patches of a text as unified diffs, each with the path of its file, which together may have so many bytes; CONFLICT where one does not apply. */
+/** Unified diffs of patches, each with its file's path, within a total size; CONFLICT if one does not apply. */
 export const DIFF_PATCHES = defineJob(
   'patches.diff',
   ({
@@ -77,15 +77,15 @@ export const DIFF_PATCHES = defineJob(
   },
 );
 
-/** So many changes that do not fit are a pass over the text, about: what each expects is looked for in all of it. */
+/** About this many mismatching changes cost one pass over the text, since each is searched in all of it. */
 const CHANGES_PER_PASS = 8;
 
-/** How patches of a text count as the input of a job, each of which goes through the text. */
+/** The load of patching a text; each patch passes over the text. */
 export function loadOf(bytes: Uint8Array | null, patches: readonly FilePatch[]): Load {
   const size = bytes?.length ?? 0;
-  const said = patches.reduce((sum, patch) => sum + sizeOf(patch), 0);
+  const chars = patches.reduce((sum, patch) => sum + sizeOf(patch), 0);
   const passes = patches.reduce((sum, { changes }) => sum + Math.ceil(changes.length / CHANGES_PER_PASS), 0);
-  return weighed(size + said, size * passes + said);
+  return weighed(size + chars, size * passes + chars);
 }
 
 function sizeOf({ changes }: FilePatch): number {
@@ -101,7 +101,7 @@ function charsOf(lines: readonly string[]): number {
   return lines.reduce((sum, { length }) => sum + length + 1, 0);
 }
 
-/** A wrong sha256 is staleness; under the right one, lines that differ are the model's mistake. */
+/** A wrong sha256 means stale; with the right one, differing lines are the model's mistake. */
 function inspect(
   { bytes, currentSha256, source }: Inspection,
   { patch, fileIndex }: IndexedPatch,

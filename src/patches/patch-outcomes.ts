@@ -5,23 +5,23 @@ import type { Call } from '../storage/ports/turn.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import { effectiveBatch } from './effective-batch.js';
 
-/** What became of a batch: the end of its call, read from its turn. */
+/** Outcome of a batch: the end of its call, read from its turn. */
 export interface PatchOutcome {
   conversationId: string;
-  /** As it stands now. */
+  /** The current call. */
   call: Call;
-  /** What the client reported; null where it has not, or nothing was executed. */
+  /** The client's report; null if there is none or nothing was executed. */
   result: WritePatchResult | null;
-  /** The batch as a person has edited it before it was applied; null where nobody has. */
+  /** The batch as edited before it was applied; null if nobody edited it. */
   effective: PatchBatch | null;
 }
 
-/** Reads outcomes. They are the results of calls, stored once, with the turn. */
+/** Reads outcomes, which are stored once, as results of calls in their turn. */
 @Injectable()
 export class PatchOutcomes {
   constructor(private readonly turns: TurnStore) {}
 
-  /** Null where the turn was never stored: the batch is an orphan and does not exist for anyone. */
+  /** Null if the turn was never stored: the batch is an orphan and invisible. */
   async of(record: PatchBatchRecord): Promise<PatchOutcome | null> {
     const turn = await this.turns.find(record);
     const call = turn?.calls.find(({ callId }) => callId === record.callId);

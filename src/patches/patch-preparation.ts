@@ -33,47 +33,47 @@ import { ClientTexts } from './client-texts.js';
 import { type CloudHead, CloudTexts } from './cloud-texts.js';
 import { INSPECT_PATCHES, type IndexedPatch, type Inspection, loadOf } from './patch-jobs.js';
 
-/** The call that a batch is the arguments of. */
+/** The call whose arguments are the batch. */
 export interface PatchOrigin {
   session: SessionRecord;
   turnId: string;
   callId: string;
-  /** The batch that is being undone; its inverse is our own work, and may say endings. */
+  /** The batch that is reverted; the server's own inverse may set endings. */
   revertOf: string | null;
   /** The folders of the session's user. */
   folders: UserFolders;
 }
 
-/** What came of a batch on arrival. `record` is null where it is not even structurally valid. */
+/** Result of preparing a batch. `record` is null if the batch is structurally invalid. */
 export interface PreparedBatch {
   record: PatchBatchRecord | null;
   error: ToolCallError | null;
 }
 
-/** A file of a batch, and the text that the server has of it for the session: what it must have been planned on. */
+/** A file of a batch that the server checks against its own base text. */
 interface JudgedFile extends IndexedPatch {
-  /** sha256 of an Active file, or of the Cloud head. */
+  /** sha256 of the Active file or of the Cloud head. */
   currentSha256: string;
   source: Inspection['source'];
 }
 
-/** What there is to know of the files of a batch before any of their texts is read. */
+/** What is known of a batch's files before any text is read. */
 interface Situation {
-  /** For each file, in the order of the batch. */
+  /** For each file, in batch order. */
   bases: (PatchBase | null)[];
-  /** Those that are held against a text of the server. */
+  /** Files that are checked against a text of the server. */
   judged: JudgedFile[];
   /** Bytes of their texts. */
   sizeBytes: number;
 }
 
-/** Characters of a name that a fault shows. */
+/** Characters of a name that a fault repeats. */
 const MAX_NAME = 64;
 
-/** For how long clients are asked about the files of one batch, in ms. */
+/** How long clients are asked about the files of one batch, ms. */
 const MAX_ASKING_MS = 5_000;
 
-/** Validates a batch, gives it its ids, and checks it against what the server holds [PATCH-1] [PATCH-2] [PATCH-3]. */
+/** Validates a batch, assigns its ids, and checks it against the server's state [PATCH-1] [PATCH-2] [PATCH-3]. */
 @Injectable()
 export class PatchPreparation {
   constructor(
@@ -88,9 +88,9 @@ export class PatchPreparation {
 
   async prepare(args: Json, origin: PatchOrigin): Promise<PreparedBatch> {
     const repeated = repeatedNamesIn(args);
-    if (repeated.faults.length > 0) return { record: null, error: faulty(repeated) };
+    if (repeated.faults.length > 0) return { record: null, error: batchError(repeated) };
     const parsed = await this.parse(args, origin.revertOf !== null);
-    if (!parsed.ok) return { record: null, error: faulty(parsed) };
+    if (!parsed.ok) return { record: null, error: batchError(parsed) };
     await yieldIfBusy();
     const { session, turnId, callId, revertOf } = origin;
     const batch = withIds(parsed.batch);
@@ -100,10 +100,10 @@ export class PatchPreparation {
       ...{ userId: session.userId, createdAt: this.clock.now(), revertOf, batch, bases: situation.bases },
     };
     const faults = await this.faultsOf(session, situation);
-    return { record, error: faults.faults.length > 0 ? faulty(faults) : null };
+    return { record, error: faults.faults.length > 0 ? batchError(faults) : null };
   }
 
-  /** Not on a worker: to send it there and back a batch would have to be copied twice, which takes as long. */
+  /** Runs here, not on a worker: copying the batch to a worker and back takes as long. */
   private async parse(args: Json, trusted: boolean): Promise<ParsedBatch> {
     const { maxPatchFiles: maxFiles, maxPatchChanges: maxChanges } = this.config;
     const steps = parsePatchBatchInSteps(args, { trusted, maxFiles, maxChanges });
@@ -121,8 +121,8 @@ export class PatchPreparation {
       await yieldIfBusy();
       const head = await this.texts.head(session.workspaceId, patch.docPath);
       const known = knownOf(head, active.get(patch.docPath), patch, folders);
-      const isForClient = known !== null && isForTheClient(patch, known, folders);
-      // What the folder holds is the base of what is made of it: a head that the folder does not have stays as it is.
+      const isForClient = known !== null && clientDecides(patch, known, folders);
+      // The folder's content is the base: a head that the folder does not have stays as it is.
       situation.bases.push(isForClient ? { versionId: null, sha256: patch.originalSha256 } : baseOf(head));
       situation.sizeBytes += head?.sizeBytes ?? 0;
       if (known !== null && !isForClient) situation.judged.push({ patch, fileIndex, ...known });
@@ -143,33 +143,33 @@ export class PatchPreparation {
       const { currentSha256, source } = items[0]!;
       found.add(await this.inspect(session, { bytes, currentSha256, source, patches: items }));
     }
-    const askUntil = this.clock.now() + MAX_ASKING_MS;
+    const deadline = this.clock.now() + MAX_ASKING_MS;
     for (const file of judged) {
       if (file.source !== 'Active file') continue;
-      const isAsked = this.clock.now() < askUntil;
-      found.add(await this.inspect(session, await this.heldByClient(session, file, isAsked)));
+      const mayAsk = this.clock.now() < deadline;
+      found.add(await this.inspect(session, await this.heldByClient(session, file, mayAsk)));
     }
     return found.result();
   }
 
   private inspect(session: SessionRecord, { patches, ...text }: Inspection): Promise<PatchFaults> {
-    const bare = patches.map(({ patch, fileIndex }) => ({ patch, fileIndex }));
+    const indexed = patches.map(({ patch, fileIndex }) => ({ patch, fileIndex }));
     const load = loadOf(
       text.bytes,
-      bare.map(({ patch }) => patch),
+      indexed.map(({ patch }) => patch),
     );
-    return this.pool.run(session.userId, INSPECT_PATCHES, { ...text, patches: bare }, load);
+    return this.pool.run(session.userId, INSPECT_PATCHES, { ...text, patches: indexed }, load);
   }
 
-  /** What the client holds, where the patch was planned on that [PATCH-12]; else what the list of Active Files says. */
+  /** What the client holds, if the patch is based on it [PATCH-12]; else the recorded Active file. */
   private async heldByClient(
     session: SessionRecord,
     { patch, fileIndex, currentSha256, source }: JudgedFile,
-    isAsked: boolean,
+    mayAsk: boolean,
   ): Promise<Inspection> {
     const { docPath, originalSha256 } = patch;
     const known: Inspection = { bytes: null, currentSha256, source, patches: [{ patch, fileIndex }] };
-    if (!isAsked || currentSha256 === originalSha256) return known;
+    if (!mayAsk || currentSha256 === originalSha256) return known;
     const bytes = await this.clients.held(session, docPath, originalSha256, currentSha256);
     return bytes === null ? known : { ...known, currentSha256: originalSha256, bytes };
   }
@@ -178,8 +178,8 @@ export class PatchPreparation {
 type Known = Pick<JudgedFile, 'currentSha256' | 'source'>;
 
 /**
- * The Active file before the Cloud file [PATCH-8]; null where the server knows neither. Of one without unsaved changes in a
- * connected folder the disk speaks, and may hold other bytes than its editor [PATCH-12].
+ * The Active file, else the Cloud file [PATCH-8]; null if neither is known. A clean buffer in a connected folder is
+ * read from disk, which may differ from its editor [PATCH-12].
  */
 function knownOf(
   head: CloudHead | null,
@@ -187,9 +187,9 @@ function knownOf(
   { docPath, originalSha256 }: FilePatch,
   folders: UserFolders,
 ): Known | null {
-  const isForTheDisk =
+  const diskDecides =
     active?.isDirty === false && active.sha256 !== originalSha256 && folders.isConnected(docPath);
-  if (active && !isForTheDisk) return { currentSha256: active.sha256, source: 'Active file' };
+  if (active && !diskDecides) return { currentSha256: active.sha256, source: 'Active file' };
   return head && { currentSha256: head.sha256, source: 'Cloud file' };
 }
 
@@ -198,10 +198,10 @@ function baseOf(head: CloudHead | null): PatchBase | null {
 }
 
 /**
- * Where the file's folder is connected its disk is the truth, and may be ahead of the Cloud: of another sha256 only the
- * client can say that it is stale.
+ * In a connected folder the disk counts and may be ahead of the Cloud: only the client can tell whether another sha256
+ * is stale.
  */
-function isForTheClient(
+function clientDecides(
   { docPath, originalSha256 }: FilePatch,
   { currentSha256, source }: Known,
   folders: UserFolders,
@@ -209,7 +209,7 @@ function isForTheClient(
   return source === 'Cloud file' && currentSha256 !== originalSha256 && folders.isConnected(docPath);
 }
 
-/** The first faults of a batch, in the order of its files, whichever of them was looked at first. */
+/** The first faults of a batch in the order of its files, whatever the order of the checks. */
 class FirstFaults {
   private shown: PatchFault[] = [];
   private total = 0;
@@ -246,8 +246,8 @@ function withIds(batch: PatchBatch): PatchBatch {
   };
 }
 
-/** The error of a call whose batch is at fault: every fault at once, and what kind of mistake it is. */
-/** A batch with one name twice in an object: which member was meant is not known. */
+/** The error of an invalid batch: all faults, and the kind of mistake. */
+/** Faults of a batch with a duplicate name in an object, since the intended member is unknown. */
 function repeatedNamesIn(args: Json): PatchFaults {
   const found = new FaultList();
   for (const name of typeof args === 'object' && args !== null ? Object.keys(args) : []) {
@@ -257,7 +257,7 @@ function repeatedNamesIn(args: Json): PatchFaults {
   return found.result();
 }
 
-function faulty({ faults, moreFaults }: PatchFaults): ToolCallError {
+function batchError({ faults, moreFaults }: PatchFaults): ToolCallError {
   const codes = new Set(faults.map((fault) => fault.code));
   const code: CallErrorCode = codes.has('STALE')
     ? 'STALE'

@@ -21,37 +21,37 @@ import { effectiveBatch } from './effective-batch.js';
 import { PatchOutcomes } from './patch-outcomes.js';
 import { APPLY_PATCHES, loadOf } from './patch-jobs.js';
 
-/** A reported file that is not what was uploaded, or not what the server computes itself. */
+/** A reported file that differs from the upload or from the server's own computation. */
 export interface Divergence extends Record<string, Json> {
   filePatchId: string;
   docPath: string;
   /**
-   * What the reported sha256 was held against; `former`: of a revert, what the file was before. `unchecked`: the texts of
-   * the batch are too much to apply it here.
+   * What the reported sha256 was compared with. `former`: for a revert, the file before the batch. `unchecked`: the
+   * texts are too large to apply here.
    */
   against: 'upload' | 'own_application' | 'former' | 'unchecked';
   reportedSha256: string;
-  /** null: nothing was uploaded under this sha256. */
+  /** null: nothing was uploaded with this sha256. */
   otherSha256: string | null;
 }
 
-/** A file that was applied, and whose bytes never came [PATCH-15]. */
+/** An applied file whose bytes were never uploaded [PATCH-15]. */
 export interface NotUploaded extends Record<string, Json> {
   filePatchId: string;
   docPath: string;
   reportedSha256: string;
 }
 
-/** What a client has reported, with all that it may leave out, and what the server has to say of it. */
+/** A completed report, and the server's findings about it. */
 export interface Reconciled {
-  /** As the batch completes it: the same for the same report, whatever the Cloud has since. */
+  /** The completed report; equal reports give equal results, whatever the Cloud holds since. */
   completed: WritePatchResult;
   result: WritePatchResult;
   divergences: Divergence[];
   notUploaded: NotUploaded[];
 }
 
-/** Holds what a client reports of a batch against what was proposed, uploaded and computed here. */
+/** Compares a client's report of a batch with the proposal, the uploads and the server's own computation. */
 @Injectable()
 export class PatchReconciliation {
   constructor(
@@ -64,8 +64,8 @@ export class PatchReconciliation {
   ) {}
 
   /**
-   * A report that keeps to the response schema already, made whole. VALIDATION_ERROR where it is not about this batch.
-   * `edited` are the arguments as the person changed them.
+   * Completes a schema-valid report. VALIDATION_ERROR if it is not about this batch. `edited`: the arguments as a
+   * person changed them.
    */
   async check(
     workspaceId: string,
@@ -89,7 +89,7 @@ export class PatchReconciliation {
       formers !== null && patch.changes.length === record.batch.files[at]!.changes.length;
     const restored = againstFormers(formers, applied.filter(isRestored));
     const rest = applied.filter((file) => !isRestored(file));
-    const found = [...uploads, ...restored, ...(await this.againstOurs(record, rest))];
+    const found = [...uploads, ...restored, ...(await this.againstOwnApplication(record, rest))];
     const divergences = found.sort((a, b) => a.at - b.at).map(({ divergence }) => divergence);
     const result = withVersions(completed, versionIds);
     return { completed, result, divergences, notUploaded: missing };
@@ -114,7 +114,7 @@ export class PatchReconciliation {
       const { filePatchId, docPath, versionId } = reported;
       const version = await this.versionOf(workspaceId, reported);
       if (versionId === null) {
-        // What is kept beside the head is no version that the file became.
+        // A conflicting version never became the file.
         if (version && !version.conflict) versionIds.set(at, version.id);
         if (version === null) missing.push({ filePatchId, docPath, reportedSha256: reported.newSha256! });
       } else if (version?.id !== versionId) {
@@ -124,10 +124,7 @@ export class PatchReconciliation {
     return { found, missing, versionIds };
   }
 
-  /**
-   * The version that holds the bytes of a file as it was reported: what the upload of its patch became, else what came
-   * another way, by a push or as bytes of a file: the head, or the version that the client names.
-   */
+  /** The version with the reported bytes: the patch's upload, else the head, or the version that the client names. */
   private async versionOf(
     workspaceId: string,
     { filePatchId, docPath, versionId, newSha256 }: PatchFileResult,
@@ -141,7 +138,7 @@ export class PatchReconciliation {
     return version?.sha256 === newSha256 ? version : null;
   }
 
-  /** Of a revert: by docPath, sha256 of what each file was before the batch that is undone. Null of any other batch. */
+  /** For a revert: sha256 of each file before the reverted batch, by docPath. Null for any other batch. */
   private async formersOf({ workspaceId, revertOf }: PatchBatchRecord): Promise<Map<string, string> | null> {
     const undone = revertOf === null ? null : await this.store.byId(workspaceId, revertOf);
     if (undone === null) return null;
@@ -149,8 +146,11 @@ export class PatchReconciliation {
     return new Map(files.map(({ docPath, originalSha256 }) => [docPath, originalSha256]));
   }
 
-  /** What applying the accepted changes here gives, where the base is in the Cloud. */
-  private againstOurs(record: PatchBatchRecord, applied: readonly AppliedFile[]): Promise<FoundAt[]> {
+  /** Applies the accepted changes here if the base is in the Cloud, and compares. */
+  private againstOwnApplication(
+    record: PatchBatchRecord,
+    applied: readonly AppliedFile[],
+  ): Promise<FoundAt[]> {
     return applied.length === 0
       ? Promise.resolve([])
       : this.jobs.run(record.userId, () => this.applyAll(record, applied));
@@ -180,7 +180,7 @@ export class PatchReconciliation {
   }
 }
 
-/** A file that was applied, in its place in the batch. */
+/** An applied file with its index in the batch. */
 interface AppliedFile {
   at: number;
   patch: FilePatch;
@@ -192,7 +192,7 @@ interface FoundAt {
   divergence: Divergence;
 }
 
-/** The versions that the files became, where the client has not said them [PATCH-14]. */
+/** Adds the versions of the files that the client did not name [PATCH-14]. */
 function withVersions(result: WritePatchResult, versionIds: ReadonlyMap<number, string>): WritePatchResult {
   if (versionIds.size === 0) return result;
   const files = result.files.map((file, at) => ({
@@ -202,7 +202,7 @@ function withVersions(result: WritePatchResult, versionIds: ReadonlyMap<number, 
   return { ...result, files };
 }
 
-/** A file of which all was undone is what it was before, byte for byte [PATCH-7]. */
+/** A completely reverted file equals the original, byte for byte [PATCH-7]. */
 function againstFormers(formers: Map<string, string> | null, restored: readonly AppliedFile[]): FoundAt[] {
   return restored.flatMap(({ at, reported }) => {
     const former = formers?.get(reported.docPath) ?? null;
@@ -226,7 +226,7 @@ export function appliedPart(patch: FilePatch, { changes }: PatchFileResult): Fil
   return selectChanges(patch, (at) => applied.has(patch.changes[at]!.changeId!));
 }
 
-/** A result is about the very files and changes that were sent, in their order. */
+/** A result must contain exactly the files and changes of the batch, in order. */
 function checkIds(batch: PatchBatch, result: WritePatchReport): void {
   const proposed = [batch.batchId, ...batch.files.flatMap(idsOf)].join();
   const reported = [result.batchId, ...result.files.flatMap(idsOf)].join();

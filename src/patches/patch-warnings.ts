@@ -7,7 +7,7 @@ const OTHERS = {
   former: 'what the file was before the batch that is undone',
 };
 
-/** What the orchestrator is told of a file that is not what it should be, or could not be held against anything. */
+/** The warning for a file that differs from the expected one or could not be checked. */
 export function divergedWarning({
   docPath,
   against,
@@ -24,7 +24,7 @@ export function divergedWarning({
   };
 }
 
-/** What it is told of a file that the server does not have. */
+/** The warning for a file that was not uploaded. */
 export function notUploadedWarning({ docPath, reportedSha256 }: NotUploaded): ToolCallError {
   const message = `${docPath}: the client has written it (sha256 ${reportedSha256}), but did not upload it: the Cloud still has the old text. Let the client connect, or push the folder.`;
   return { code: 'NOT_UPLOADED', message };

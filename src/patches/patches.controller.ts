@@ -8,7 +8,7 @@ import { UuidPipe } from '../common/uuid.pipe.js';
 import { PatchesService } from './patches.service.js';
 
 export class DiffQueryDto {
-  /** One file of the batch; all of them where it is left out. */
+  /** One file of the batch; all if omitted. */
   @IsOptional()
   @IsUUID()
   filePatchId?: string;

@@ -25,18 +25,18 @@ import { DIFF_PATCHES, loadOf } from './patch-jobs.js';
 import { type PatchOutcome, PatchOutcomes } from './patch-outcomes.js';
 import { appliedPart } from './patch-reconciliation.js';
 
-/** A batch that a turn refers to, and what became of it. */
+/** A batch that a turn refers to, and its outcome. */
 export interface KnownBatch {
   record: PatchBatchRecord;
   outcome: PatchOutcome;
 }
 
-/** A batch that somebody asks for, and what they are to it. */
+/** A requested batch, and the viewer's relation to it. */
 export interface ViewedBatch extends KnownBatch {
   viewer: Viewer;
 }
 
-/** Answers what was proposed, and what became of it, across the sessions of a workspace: to each what they may see. */
+/** Reads proposals and outcomes across the sessions of a workspace, restricted to what the viewer may see. */
 @Injectable()
 export class PatchesService {
   constructor(
@@ -50,13 +50,13 @@ export class PatchesService {
     private readonly config: Config,
   ) {}
 
-  async batch(who: Membership, batchId: string): Promise<BatchView> {
-    return batchView(await this.require(who, batchId));
+  async batch(member: Membership, batchId: string): Promise<BatchView> {
+    return batchView(await this.require(member, batchId));
   }
 
-  async change(who: Membership, changeId: string): Promise<ChangeDetails> {
-    const record = await this.store.ofChange(who.workspaceId, changeId);
-    const viewed = await this.viewed(who, record, 'change');
+  async change(member: Membership, changeId: string): Promise<ChangeDetails> {
+    const record = await this.store.ofChange(member.workspaceId, changeId);
+    const viewed = await this.viewed(member, record, 'change');
     const { batchId, batchKey, batchLabel, createdAt, revertOf, files } = batchView(viewed);
     const file = files.find(({ changes }) => changes.some((change) => change.changeId === changeId))!;
     return {
@@ -71,11 +71,11 @@ export class PatchesService {
   }
 
   /**
-   * A unified diff that `git apply` takes, of the whole batch or one file: what was applied, or else what is proposed,
-   * where the viewer may see that.
+   * A unified diff for `git apply` of the whole batch or one file: the applied changes, else the proposal if the viewer
+   * may see it.
    */
-  async diff(who: Membership, batchId: string, filePatchId: string | null): Promise<Buffer> {
-    const { record, outcome, viewer } = await this.require(who, batchId);
+  async diff(member: Membership, batchId: string, filePatchId: string | null): Promise<Buffer> {
+    const { record, outcome, viewer } = await this.require(member, batchId);
     const files = (outcome.effective ?? record.batch).files.map((file, at) => ({
       file,
       reported: outcome.result?.files[at],
@@ -86,32 +86,38 @@ export class PatchesService {
       if (reported?.status === 'applied') return [appliedPart(file, reported)];
       return seesProposals(viewer) ? [file] : [];
     });
-    const rendered = this.jobs.run(who.userId, () => this.diffOf(who.workspaceId, patches, who.userId));
+    const rendered = this.jobs.run(member.userId, () =>
+      this.diffOf(member.workspaceId, patches, member.userId),
+    );
     return viewer === 'user' ? rendered : rendered.catch(withoutLines);
   }
 
-  /** A batch that some turn refers to, for whoever asks; NOT_FOUND for any other. */
-  async require(who: Membership, batchId: string): Promise<ViewedBatch> {
-    return this.viewed(who, await this.store.byId(who.workspaceId, batchId), 'patch batch');
+  /** The batch of a turn as the viewer may see it; else NOT_FOUND. */
+  async require(member: Membership, batchId: string): Promise<ViewedBatch> {
+    return this.viewed(member, await this.store.byId(member.workspaceId, batchId), 'patch batch');
   }
 
-  /** The batch that a file patch belongs to; null where there is none. */
+  /** The batch of a file patch; null if there is none. */
   async ofFilePatch(workspaceId: string, filePatchId: string): Promise<KnownBatch | null> {
     const record = await this.store.ofFilePatch(workspaceId, filePatchId);
     const outcome = record && (await this.outcomes.of(record));
     return record && outcome && { record, outcome };
   }
 
-  private async viewed(who: Membership, record: PatchBatchRecord | null, what: string): Promise<ViewedBatch> {
+  private async viewed(
+    member: Membership,
+    record: PatchBatchRecord | null,
+    what: string,
+  ): Promise<ViewedBatch> {
     const outcome = record && (await this.outcomes.of(record));
     if (!record || !outcome)
       throw new DomainError('NOT_FOUND', `There is no such ${what} in this workspace.`);
-    return { record, outcome, viewer: await this.viewers.of(who, record.userId) };
+    return { record, outcome, viewer: await this.viewers.of(member, record.userId) };
   }
 
   private async diffOf(workspaceId: string, files: readonly FilePatch[], userId: string): Promise<Buffer> {
     const diffs: Uint8Array[] = [];
-    // One file has what it has: nothing less could be asked for.
+    // A single file has no limit, since the caller cannot ask for less.
     let left = files.length === 1 ? Infinity : this.config.maxBodyBytes;
     const wanted = files.map((patch, at) => ({ sha256: patch.originalSha256, item: { patch, at } }));
     for await (const { bytes, items, isBeyondBudget } of this.texts.each(workspaceId, wanted)) {
@@ -139,7 +145,7 @@ function notInCloud({ docPath }: FilePatch): DomainError {
   return new DomainError('NOT_FOUND', message);
 }
 
-/** What the viewer sees of it. */
+/** The batch as the viewer may see it. */
 function batchView({ record, outcome, viewer }: ViewedBatch): BatchView {
   const { batchId, sessionId, turnId, callId, userId, revertOf, batch } = record;
   const { batchKey, batchLabel } = batch;
@@ -173,7 +179,7 @@ function changeOutcome(reported: PatchChangeResult | undefined): PatchChangeOutc
   return { status, errorCode, message, ...(details && { details }) };
 }
 
-/** The message of a diff that cannot be made quotes lines of the file, which are for the user of the batch alone. */
+/** The error of an impossible diff quotes lines of the file, which only the batch's user may see. */
 function withoutLines(error: unknown): never {
   if (!(error instanceof DomainError && error.code === 'CONFLICT')) throw error;
   throw new DomainError(

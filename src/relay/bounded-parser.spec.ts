@@ -3,7 +3,7 @@ import { boundedParser, faultOf } from './bounded-parser.js';
 
 const LIMIT = 200;
 
-/** What the decoder makes of packets as Socket.IO encodes them. */
+/** Decodes packets that Socket.IO encoded. */
 function decoded(...packets: Packet[]): Packet[] {
   const { Decoder } = boundedParser(LIMIT);
   const decoder = new Decoder();
@@ -18,7 +18,7 @@ function decoded(...packets: Packet[]): Packet[] {
 const event = (data: unknown, id = 7): Packet => ({ type: PacketType.EVENT, nsp: '/relay', data, id });
 
 describe('the bounded parser', () => {
-  it('leaves what is within the limit as it is', () => {
+  it('leaves packets within the limit unchanged', () => {
     const packets = [
       event(['hello', { a: 'ä' }]),
       event(['x'.repeat(150)]),
@@ -37,7 +37,7 @@ describe('the bounded parser', () => {
     ['an attachment', ['files:put', { content: Buffer.alloc(LIMIT) }]],
     ['two attachments together', ['files:put', Buffer.alloc(120), Buffer.alloc(120)]],
     ['a text and its attachment', ['files:put', 'x'.repeat(LIMIT), Buffer.alloc(1)]],
-  ])('gives %s over the limit another name, and its id', (_, data) => {
+  ])('renames %s over the limit, and keeps its id', (_, data) => {
     const [packet, ...others] = decoded(event(data), event(['next']));
     expect(packet).toMatchObject({ nsp: '/relay', id: 7, data: ['frame:oversized'] });
     expect(faultOf(packet!.data as object)).toBe(
@@ -55,7 +55,7 @@ describe('the bounded parser', () => {
     ],
     ['levels', `${'['.repeat(251)}${']'.repeat(251)}`, 'is nested deeper than 250 levels'],
     ['numbers that are not kept', `[${'1e400,'.repeat(10_001)}0]`, 'has more than 10000 numbers'],
-  ])('parses no event of more %s than a body may have', (_, json, fault) => {
+  ])('does not parse an event with more %s than a body may have', (_, json, fault) => {
     const { Decoder } = boundedParser(16 * 1024 * 1024);
     const decoder = new Decoder();
     const found: Packet[] = [];
@@ -74,12 +74,12 @@ describe('the bounded parser', () => {
     ['a namespace in which a text begins', `2/${'x'.repeat(101)}",["e",0]`],
     ['attachments written as no client does', '5 1-/",["e",0]'],
     ['an id behind which blanks stand', '2/relay,7 ["e",0]'],
-  ])('takes no packet with %s, which would hide what its JSON holds', (_, text) => {
+  ])('refuses a packet with %s, which would hide its JSON', (_, text) => {
     const { Decoder } = boundedParser(LIMIT);
     expect(() => new Decoder().add(text)).toThrow('The header of the packet is not understood');
   });
 
-  it('empties an answer over the limit, and a handshake', () => {
+  it('empties an oversized acknowledgement or handshake', () => {
     const text = 'x'.repeat(LIMIT);
     const [ack, connect] = decoded(
       { type: PacketType.ACK, nsp: '/relay', data: [text], id: 3 },

@@ -1,20 +1,19 @@
 import { JsonOutOfBounds, scanJson, withoutHalves } from '@patchbay/protocol';
 import { Decoder, Encoder, type Packet, PacketType } from 'socket.io-parser';
 
-/** The name under which an event arrives that holds too much; its content is gone. */
+/** Name of an event that is too large; its content is dropped. */
 const OVERSIZED_EVENT = 'frame:oversized';
 const OVERSIZED = JSON.stringify([OVERSIZED_EVENT]);
-/** How many bytes each event came in, or why it was not parsed. */
+/** Bytes of each event, or why it was not parsed. */
 const SIZES = new WeakMap<object, number>();
-const FAULTS = new WeakMap<object, string>();
+const REASONS = new WeakMap<object, string>();
 const NOTHING = Buffer.alloc(0);
-/** Type, number of attachments, namespace and id of a packet, as they stand before its JSON. */
+/** Type, attachment count, namespace and id of a packet, before its JSON. */
 const HEADER = /^[0-6](?:\d{1,2}-)?(?:\/[^,]{0,100},)?\d{0,15}(?=[[{"]|$)/;
 
 /**
- * Socket.IO's parser with bounds on what one event carries: bytes, text and attachments together, and what its JSON may
- * hold, as in the body of a request. What is over them is not parsed, yet keeps its id: so it can be refused, and the
- * connection lives on.
+ * Socket.IO's parser with limits on one event: bytes with attachments, and the complexity of its JSON, as for a request
+ * body. An oversized event is not parsed but keeps its id, so it can be refused without ending the connection.
  */
 export function boundedParser(maxBytes: number): { Encoder: typeof Encoder; Decoder: new () => Decoder } {
   const BoundTo = class extends BoundedDecoder {
@@ -25,17 +24,17 @@ export function boundedParser(maxBytes: number): { Encoder: typeof Encoder; Deco
   return { Encoder: StrictEncoder, Decoder: BoundTo };
 }
 
-/** Bytes of an event as Socket.IO hands it on, its attachments included. */
+/** Bytes of an event from Socket.IO, attachments included. */
 export function bytesOf(event: object): number {
   return SIZES.get(event) ?? 0;
 }
 
-/** Why an event, as Socket.IO hands it on, was not parsed; null where it was. */
+/** Why an event from Socket.IO was not parsed; null if it was. */
 export function faultOf(event: object): string | null {
-  return FAULTS.get(event) ?? null;
+  return REASONS.get(event) ?? null;
 }
 
-/** What it writes is JSON for clients that refuse half of a surrogate pair, too. */
+/** Writes JSON without lone surrogates, which some clients reject. */
 class StrictEncoder extends Encoder {
   override encode(packet: Packet): (string | Buffer)[] {
     const parts = super.encode(packet) as (string | Buffer)[];
@@ -45,9 +44,9 @@ class StrictEncoder extends Encoder {
 
 class BoundedDecoder extends Decoder {
   private readonly inner = new Decoder();
-  /** Bytes so far of the packet that is being received. */
+  /** Bytes received so far of the current packet. */
   private size = 0;
-  /** Why the packet that is being received is refused. */
+  /** Why the current packet is refused. */
   private fault: string | null = null;
 
   constructor(private readonly maxBytes: number) {
@@ -79,37 +78,37 @@ class BoundedDecoder extends Decoder {
   }
 
   private bounded(packet: Packet): Packet {
-    // With its attachments a packet has become a plain event, or a plain answer.
+    // After its attachments a packet has become a plain event or acknowledgement.
     if (packet.type !== PacketType.EVENT) return packet;
     if (this.fault === null) {
       SIZES.set(packet.data as object, this.size);
       return packet;
     }
     const data = [OVERSIZED_EVENT];
-    FAULTS.set(data, `The event ${this.fault}.`);
+    REASONS.set(data, `The event ${this.fault}.`);
     return { ...packet, data };
   }
 }
 
-/** @throws Error where it is none that a client writes: the JSON might begin elsewhere than it seems. */
+/** @throws Error if no client writes such a header: the JSON might begin elsewhere. */
 function headerOf(text: string): string {
   const [header] = HEADER.exec(text) ?? [];
   if (header === undefined) throw new Error('The header of the packet is not understood');
   return header;
 }
 
-/** What a packet's JSON holds too much of. */
+/** Why the JSON of a packet exceeds the limits. */
 function faultOfJson(text: string): string | null {
   try {
     scanJson(text);
   } catch (error) {
     if (error instanceof JsonOutOfBounds) return error.message;
-    // It is no JSON, which the parser finds no later than the scan has.
+    // Not JSON: the parser finds that no later than the scan.
   }
   return null;
 }
 
-/** The packet without its JSON: an event by another name, an answer of nothing, a handshake without a token. */
+/** The packet without its JSON: a renamed event, an empty acknowledgement, or a handshake without a token. */
 function withoutContent(header: string): string {
   const type = Number(header[0]) as PacketType;
   if (type === PacketType.EVENT || type === PacketType.BINARY_EVENT) return header + OVERSIZED;

@@ -8,22 +8,22 @@ import { ClientAddresses, networksOf } from '../common/http/client-address.js';
 import { Budget } from '../limits/budget.js';
 import { Config } from '../config/config.js';
 import { ConnectionLoad } from './connection-load.js';
-import { type EngineConnection, letGo, UnauthenticatedGate } from './unauthenticated-gate.js';
+import { type EngineConnection, destroyConnection, UnauthenticatedGate } from './unauthenticated-gate.js';
 import { type LoadLimits, UserLoad } from './user-load.js';
 
-/** A user's part of what all of them may hold. */
+/** A user may hold 1/4 of the total of all users. */
 const USERS_PART = 4;
-/** Users of whom it is remembered how much they have sent lately. */
+/** Users whose recent traffic is remembered. */
 const MAX_REMEMBERED = 1_000;
 
-/** The connections below the relay's sockets: of strangers until their handshake is accepted, then of users. */
+/** The connections below the relay's sockets: unauthenticated until the handshake is accepted, then owned by users. */
 @Injectable()
 export class ConnectionBounds {
   private readonly limits: LoadLimits;
-  /** Websockets without a handshake, by address, and by the network of those. */
+  /** Websockets before the handshake, by address and by network. */
   private readonly unauthenticated = new Budget({});
   private readonly gates = new WeakMap<EngineConnection, { gate: UnauthenticatedGate; address: string }>();
-  private readonly lines = new WeakMap<EngineConnection, ConnectionLoad>();
+  private readonly connectionLoads = new WeakMap<EngineConnection, ConnectionLoad>();
   private readonly loads = new Map<string, UserLoad>();
 
   constructor(
@@ -34,23 +34,23 @@ export class ConnectionBounds {
     private readonly logger: PinoLogger,
   ) {
     logger.setContext(ConnectionBounds.name);
-    // However little was configured, an event at its limit fits, and another that is not whole.
+    // Under any configuration one event of maximum size fits, and another partial one.
     const { maxRelayBytes, maxBodyBytes } = config;
     const user = Math.max(maxRelayBytes / USERS_PART, 3 * maxBodyBytes);
-    this.limits = { user, total: Math.max(maxRelayBytes, user), held: 0, loads: new Set() };
+    this.limits = { user, total: Math.max(maxRelayBytes, user), heldBytes: 0, loads: new Set() };
   }
 
-  /** Bytes that arrive and are not whole, or wait to be read, of all users. */
+  /** Incomplete or unread bytes of all users. */
   get held(): number {
-    return this.limits.held;
+    return this.limits.heldBytes;
   }
 
-  /** Where a request comes from. */
+  /** The client address of a request. */
   addressOf(request: IncomingMessage): string {
     return this.addresses.of(request);
   }
 
-  /** Whether its address may open one more websocket. */
+  /** Whether the address may open one more websocket. */
   mayOpen(request: IncomingMessage): boolean {
     const { maxAddressUnauthenticated } = this.config;
     return networksOf(this.addresses.of(request)).every(
@@ -58,46 +58,46 @@ export class ConnectionBounds {
     );
   }
 
-  /** A websocket was opened by a stranger. */
+  /** Registers an unauthenticated websocket. */
   opened(connection: EngineConnection): void {
     const address = this.addresses.of(connection.request);
     this.count(address, 1);
     this.gates.set(connection, { gate: new UnauthenticatedGate(connection), address });
     connection.once('close', () => {
-      letGo(connection);
-      this.noLongerStrange(connection);
+      destroyConnection(connection);
+      this.removeGate(connection);
     });
   }
 
-  /** The handshake of a connection was accepted: it is a user's from now on. */
+  /** Registers a connection whose handshake was accepted for its user. */
   admitted(connection: EngineConnection, userId: string): ConnectionLoad {
-    this.noLongerStrange(connection);
-    const known = this.lines.get(connection);
+    this.removeGate(connection);
+    const known = this.connectionLoads.get(connection);
     if (known !== undefined) return known;
     this.http.httpAdapter.getInstance<FastifyInstance>().connections.keep(connection.request.socket);
     const load = this.loadOf(userId);
     const onCut = (why: string): void => this.logger.warn({ userId }, `A relay connection was ended: ${why}`);
-    const line = new ConnectionLoad(connection, load, this.config.answerMs, onCut);
-    this.lines.set(connection, line);
-    return line;
+    const connectionLoad = new ConnectionLoad(connection, load, this.config.answerMs, onCut);
+    this.connectionLoads.set(connection, connectionLoad);
+    return connectionLoad;
   }
 
-  /** Resolves once the client of the connection has read enough to be sent another call. */
-  async room(connection: EngineConnection): Promise<void> {
-    const line = this.lines.get(connection);
-    if (line !== undefined) await line.load.room(line);
+  /** Resolves when the client has read enough to be sent another call. */
+  async backpressure(connection: EngineConnection): Promise<void> {
+    const connectionLoad = this.connectionLoads.get(connection);
+    if (connectionLoad !== undefined) await connectionLoad.load.backpressure(connectionLoad);
   }
 
-  /** The connection was sent a call. */
+  /** Records that the connection was sent a call. */
   callSent(connection: EngineConnection): void {
-    this.lines.get(connection)?.flood.sent();
+    this.connectionLoads.get(connection)?.flood.sent();
   }
 
   private loadOf(userId: string): UserLoad {
     for (const [id, load] of this.loads) {
-      // Not at once when the last connection ends: nobody is new with each connection.
+      // Loads outlive the last connection, so reconnecting does not reset them.
       if (this.loads.size <= MAX_REMEMBERED) break;
-      if (load.isOver) this.loads.delete(id);
+      if (load.isDisposable) this.loads.delete(id);
     }
     const limited = this.config.rateLimit !== null;
     const load = this.loads.get(userId) ?? new UserLoad(this.limits, limited, () => this.stopwatch.elapsed());
@@ -106,12 +106,12 @@ export class ConnectionBounds {
     return load;
   }
 
-  private noLongerStrange(connection: EngineConnection): void {
-    const stranger = this.gates.get(connection);
-    if (stranger === undefined) return;
+  private removeGate(connection: EngineConnection): void {
+    const entry = this.gates.get(connection);
+    if (entry === undefined) return;
     this.gates.delete(connection);
-    stranger.gate.open();
-    this.count(stranger.address, -1);
+    entry.gate.open();
+    this.count(entry.address, -1);
   }
 
   private count(address: string, change: 1 | -1): void {

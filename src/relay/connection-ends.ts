@@ -13,16 +13,16 @@ import { ConnectedClients, isNewer } from '../clients/connected-clients.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { RelayConnections } from './relay-connections.js';
 
-/** A sweep reads one row per connected user, so it comes less often than others. */
-const SELDOM = 3;
-/** Longest time between two sweeps, in ms: a connection ends within 5 s of its login or membership [REQ-8] [MEMBER-2]. */
+/** A sweep reads one row per connected user, so it runs less often than others. */
+const INTERVAL_FACTOR = 3;
+/** Longest time between two sweeps, ms: connections end within 5 s of their login or membership [REQ-8] [MEMBER-2]. */
 const LONGEST_MS = 3_000;
-/** How many logins, or members, are looked up at once. */
+/** Logins or members per query. */
 const BATCH = 500;
 
 /**
- * Ends connections for what happened elsewhere: a login or a membership has ended, a client has connected again. The bus
- * says so at once; a sweep over the store finds what the bus has lost, since an idle connection makes no request.
+ * Ends connections when their login or membership ended, or their client reconnected elsewhere. The bus reports it at
+ * once; a store sweep covers lost messages, since an idle connection makes no request.
  */
 @Injectable()
 export class ConnectionEnds extends Sweep {
@@ -36,9 +36,9 @@ export class ConnectionEnds extends Sweep {
     { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
-    super(Math.min(SELDOM * catchUpMs, LONGEST_MS), logger);
+    super(Math.min(INTERVAL_FACTOR * catchUpMs, LONGEST_MS), logger);
     bus.subscribe(EVERY_NODE, (message) => this.onMessage(message));
-    messages.heard$.subscribe((message) => this.onMessage(message));
+    messages.received$.subscribe((message) => this.onMessage(message));
   }
 
   protected async sweep(): Promise<void> {
@@ -64,13 +64,13 @@ export class ConnectionEnds extends Sweep {
         return this.connections.endLogins(new Set([message.loginId]));
       case 'client_connected': {
         const client = this.clients.find(message);
-        if (client && isNewer(message, client)) client.line.replaced();
+        if (client && isNewer(message, client)) client.channel.replaced();
       }
     }
   }
 
   private closeAll(workspaceId: string, userId: string): void {
-    for (const client of this.clients.ofUser(workspaceId, userId)) client.line.close();
+    for (const client of this.clients.ofUser(workspaceId, userId)) client.channel.close();
   }
 }
 

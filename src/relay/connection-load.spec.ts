@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 
 type Upgrade = Parameters<KnownWebSocketServer['handleUpgrade']>;
 
-/** A connection whose frames and writes a test decides about. */
+/** A connection with controllable frames and writes. */
 class FakeConnection extends EventEmitter {
   private readonly written: (() => void)[] = [];
   readonly socket = Object.assign(new EventEmitter(), {
@@ -26,7 +26,7 @@ class FakeConnection extends EventEmitter {
   });
   readonly request = { socket: this.socket };
 
-  /** As Engine.IO has it made. */
+  /** As Engine.IO creates it. */
   constructor() {
     super();
     const upgraded = jest
@@ -38,7 +38,7 @@ class FakeConnection extends EventEmitter {
     upgraded.mockRestore();
   }
 
-  /** Bytes arrive; where they are `whole`, as one event. */
+  /** Receives bytes; if `whole`, as one complete event. */
   receive(bytes: number, whole = true): void {
     this.socket.emit('data', Buffer.alloc(bytes));
     if (whole) this.emit('packet', { type: 'message', data: 'x' });
@@ -55,48 +55,48 @@ class FakeConnection extends EventEmitter {
   }
 }
 
-describe('a line of the relay', () => {
+describe('a relay connection', () => {
   let limits: LoadLimits;
   let now: number;
   let load: UserLoad;
   let cuts: string[];
   beforeEach(() => {
     jest.useFakeTimers();
-    limits = { user: 64 * MIB, total: 100 * MIB, held: 0, loads: new Set() };
+    limits = { user: 64 * MIB, total: 100 * MIB, heldBytes: 0, loads: new Set() };
     now = 0;
     cuts = [];
     load = new UserLoad(limits, true, () => now);
   });
   afterEach(() => void jest.useRealTimers());
 
-  function open(of = load): { connection: FakeConnection; line: ConnectionLoad } {
+  function open(of = load): { connection: FakeConnection; connectionLoad: ConnectionLoad } {
     const connection = new FakeConnection();
-    const line = new ConnectionLoad(connection as unknown as EngineConnection, of, 1_000, (why) =>
+    const connectionLoad = new ConnectionLoad(connection as unknown as EngineConnection, of, 1_000, (why) =>
       cuts.push(why),
     );
-    return { connection, line };
+    return { connection, connectionLoad };
   }
 
-  it('is closed where it is sent more than its user may leave unread, but never for one event [RELAY-43]', () => {
+  it('is cut if its unread bytes exceed its user’s limit, but never for one event [RELAY-43]', () => {
     const { connection } = open();
     connection.send(80 * MIB);
     expect(cuts).toEqual([]);
     connection.send(1);
     expect([cuts, connection.socket.destroyed]).toEqual([['it does not read what the server sends'], true]);
-    expect(limits.held).toBe(0);
+    expect(limits.heldBytes).toBe(0);
   });
 
-  it('is closed where all users hold too much, and its user the most, whoever comes next [RELAY-43]', () => {
+  it('is cut if all users exceed the total and its user holds the most [RELAY-43]', () => {
     const [one, other] = [open(), open(new UserLoad(limits, true, () => now))];
     one.connection.send(60 * MIB);
     other.connection.receive(39 * MIB, false);
     expect(cuts).toEqual([]);
     other.connection.receive(2 * MIB, false);
     expect([one.connection.socket.destroyed, other.connection.socket.destroyed]).toEqual([true, false]);
-    expect(limits.held).toBe(41 * MIB);
+    expect(limits.heldBytes).toBe(41 * MIB);
   });
 
-  it('of a user who holds the most is left alone where another one of theirs holds more [RELAY-43]', () => {
+  it('is kept if another connection of the user holds more [RELAY-43]', () => {
     const [less, more] = [open(), open()];
     less.connection.send(20 * MIB);
     more.connection.send(35 * MIB);
@@ -104,7 +104,7 @@ describe('a line of the relay', () => {
     expect([less.connection.socket.destroyed, more.connection.socket.destroyed]).toEqual([false, true]);
   });
 
-  it('is read again where its user comes back after the time that held their last one [RELAY-41]', () => {
+  it('is read again if its user returns after the pause of the last connection [RELAY-41]', () => {
     const { connection } = open();
     for (let sent = 0; sent < 65; sent += 1) connection.receive(MIB);
     connection.emit('close');
@@ -112,7 +112,7 @@ describe('a line of the relay', () => {
     expect(open().connection.websocket.held).toBe(false);
   });
 
-  it('is closed where the attachments of an event do not come [RELAY-41]', () => {
+  it('is cut if the attachments of an event do not arrive [RELAY-41]', () => {
     const { connection } = open();
     connection.emit('packet', { type: 'message', data: '51-["x"]' });
     connection.emit('packet', { type: 'message', data: Buffer.alloc(1) });
@@ -124,19 +124,19 @@ describe('a line of the relay', () => {
     expect(cuts).toEqual(['it did not complete an event in time']);
   });
 
-  it('holds nothing of an event once it is whole, and may be silent for as long as it likes [RELAY-41]', () => {
+  it('holds no bytes of a complete event, and may stay silent [RELAY-41]', () => {
     const { connection } = open();
     connection.receive(10);
     connection.emit('packet', { type: 'message', data: '52-["x"]' });
     for (const size of [1_000, 10]) connection.emit('packet', { type: 'message', data: Buffer.alloc(size) });
-    expect(limits.held).toBe(0);
+    expect(limits.heldBytes).toBe(0);
     connection.send(10);
     connection.read();
     jest.advanceTimersByTime(600_000);
     expect(cuts).toEqual([]);
   });
 
-  it('has some time to be read, and a second more for each 64 KiB [RELAY-43]', () => {
+  it('has a base time to be read, and a second more per 64 KiB [RELAY-43]', () => {
     const { connection } = open();
     connection.send(128 * 1024);
     jest.advanceTimersByTime(2_900);
@@ -148,10 +148,11 @@ describe('a line of the relay', () => {
     expect(cuts).toHaveLength(1);
   });
 
-  it('gets a call once there is room for it, one after the other, or it is gone [RELAY-43]', async () => {
+  it('gets one call at a time when there is room, or when it is gone [RELAY-43]', async () => {
     const [one, other] = [open(), open()];
     const got: string[] = [];
-    const ask = (name: string, { line }: typeof one): void => void load.room(line).then(() => got.push(name));
+    const ask = (name: string, { connectionLoad }: typeof one): void =>
+      void load.backpressure(connectionLoad).then(() => got.push(name));
     for (const { connection } of [one, other]) connection.send(5 * MIB);
     ask('first of one', one);
     ask('second of one', one);
@@ -173,10 +174,10 @@ describe('a line of the relay', () => {
     expect(got).toEqual(['other', 'first of one', 'second of one']);
   });
 
-  it('gets one call for each that is read, and none before those that came first [RELAY-43]', async () => {
+  it('gets one call per call that was read, in order [RELAY-43]', async () => {
     const [one, other] = [open(), open()];
     const got: string[] = [];
-    const ask = (name: string): void => void load.room(one.line).then(() => got.push(name));
+    const ask = (name: string): void => void load.backpressure(one.connectionLoad).then(() => got.push(name));
     for (const { connection } of [one, other]) connection.send(5 * MIB);
     for (const name of ['first', 'second']) ask(name);
     one.connection.read();
@@ -191,31 +192,31 @@ describe('a line of the relay', () => {
     expect(got).toEqual(['first', 'second', 'third']);
   });
 
-  it('has room for a call however slow its user’s other clients read [RELAY-43]', async () => {
+  it('has room for a call even if its user’s other clients read slowly [RELAY-43]', async () => {
     const slow = Array.from({ length: 20 }, () => open());
-    for (const { connection, line } of slow) {
-      let room = 0;
-      for (let sent = 0; sent < 8 && room === sent; sent += 1) {
-        void load.room(line).then(() => (room += 1));
+    for (const { connection, connectionLoad } of slow) {
+      let waits = 0;
+      for (let sent = 0; sent < 8 && waits === sent; sent += 1) {
+        void load.backpressure(connectionLoad).then(() => (waits += 1));
         await Promise.resolve();
-        if (room > sent) connection.send(MIB / 2);
+        if (waits > sent) connection.send(MIB / 2);
       }
     }
-    const { line } = open();
-    await load.room(line);
-    expect([cuts, limits.held < limits.user]).toEqual([[], true]);
+    const { connectionLoad } = open();
+    await load.backpressure(connectionLoad);
+    expect([cuts, limits.heldBytes < limits.user]).toEqual([[], true]);
   });
 
-  it('that leaves the most unread is closed where nothing is left for another of its user [RELAY-43]', async () => {
+  it('with the most unread bytes is cut if another of its user has no room [RELAY-43]', async () => {
     const [first, largest, last] = [open(), open(), open()];
     first.connection.send(20 * MIB);
     largest.connection.send(44 * MIB);
-    await load.room(last.line);
+    await load.backpressure(last.connectionLoad);
     expect(cuts).toEqual(['it has the most unread data, and other connections of its user have no room']);
     expect([first.connection.socket.destroyed, largest.connection.socket.destroyed]).toEqual([false, true]);
   });
 
-  it('is not read for as long as its user’s events come faster than they may [RELAY-41]', () => {
+  it('is paused while its user’s events exceed the byte rate [RELAY-41]', () => {
     const { connection } = open();
     for (let sent = 0; sent < 65; sent += 1) connection.receive(MIB);
     expect(connection.websocket.held).toBe(true);
@@ -227,7 +228,7 @@ describe('a line of the relay', () => {
     expect(cuts).toEqual([]);
   });
 
-  it('is not read for as long as too much of what its user sent is in hand [RELAY-41]', () => {
+  it('is paused while its user has too many bytes in flight [RELAY-41]', () => {
     const { connection } = open();
     load.handle(20 * MIB);
     expect(connection.websocket.held).toBe(false);
@@ -237,7 +238,7 @@ describe('a line of the relay', () => {
     expect(connection.websocket.held).toBe(false);
   });
 
-  it('is closed where more of what its user sends is not whole than may be [RELAY-41]', () => {
+  it('is cut if its user has too many incomplete bytes [RELAY-41]', () => {
     const [one, other] = [open(), open()];
     one.connection.receive(40 * MIB, false);
     other.connection.receive(20 * MIB, false);
@@ -245,16 +246,16 @@ describe('a line of the relay', () => {
     other.connection.receive(5 * MIB, false);
     expect([one.connection.socket.destroyed, other.connection.socket.destroyed]).toEqual([false, true]);
     one.connection.receive(1);
-    expect(limits.held).toBe(0);
+    expect(limits.heldBytes).toBe(0);
   });
 
-  it('holds nothing of an event that becomes whole after its end [RELAY-41]', () => {
+  it('holds no bytes of an event that completes after its end [RELAY-41]', () => {
     const { connection } = open();
     connection.receive(65 * MIB, false);
     expect(cuts).toHaveLength(1);
     connection.emit('packet', { type: 'message', data: '52-["x"]' });
     connection.emit('packet', { type: 'message', data: Buffer.alloc(MIB) });
     connection.emit('close');
-    expect(limits.held).toBe(0);
+    expect(limits.heldBytes).toBe(0);
   });
 });

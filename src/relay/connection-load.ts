@@ -4,28 +4,28 @@ import type { EngineConnection } from './unauthenticated-gate.js';
 import type { LoadedConnection, UserLoad } from './user-load.js';
 import { websocketOn } from './websockets.js';
 
-/** Whoever reads slower than this is not reading. */
+/** A client that reads more slowly counts as not reading. */
 const BYTES_A_SECOND = 64 * 1024;
-/** A control frame of a websocket, without what it carries. */
+/** Size of a websocket control frame without its payload. */
 const CONTROL_BYTES = 6;
-/** Answers to such frames, beside the events that wait. */
+/** Unread replies to control frames, in addition to the queued events. */
 const MAX_CONTROL_BYTES = 1024 * 1024;
-/** From an event to the last of its attachments. A frame that does not become whole keeps out the heartbeat, which ends it. */
+/** Time from an event to its last attachment. An incomplete frame blocks the heartbeat, which ends the connection. */
 const EVENT_MS = 300_000;
-/** An event with attachments, as Socket.IO writes it. */
+/** An event with attachments, as Socket.IO encodes it. */
 const WITH_ATTACHMENTS = /^[56](\d{1,3})-/;
 
 /**
- * One relay connection of a member: counts what it sends, and what waits for it to read, into its user's load. The events
- * of the connection are those that Engine.IO documents.
+ * One relay connection of a member: adds what it sends, and what it has not read, to its user's load. Uses the
+ * documented events of Engine.IO connections.
  */
 export class ConnectionLoad implements LoadedConnection {
-  /** Bytes of a frame that is not whole yet. */
+  /** Bytes of an incomplete frame. */
   private partial = 0;
-  /** Attachments that came of an event, and how many are still to come. */
+  /** Received attachment bytes of an event, and the attachments still missing. */
   private attached = 0;
   private expected = 0;
-  /** Bytes that wait for those which are being written; those of the last flush. */
+  /** Bytes queued behind the current write, and bytes of the last flush. */
   private queued = 0;
   private flushed = 0;
   private writing = 0;
@@ -36,8 +36,8 @@ export class ConnectionLoad implements LoadedConnection {
   readonly flood: FloodGate;
 
   /**
-   * @param answerMs how long a client may take to read, and a second more for each 64 KiB
-   * @param onCut is told why the connection was ended
+   * @param answerMs time for a client to read, plus a second per 64 KiB
+   * @param onCut called with the reason when the connection is cut
    */
   constructor(
     private readonly connection: EngineConnection,
@@ -56,7 +56,7 @@ export class ConnectionLoad implements LoadedConnection {
     load.join(this);
   }
 
-  get held(): number {
+  get heldBytes(): number {
     return this.partial + this.attached + this.unread;
   }
 
@@ -64,11 +64,11 @@ export class ConnectionLoad implements LoadedConnection {
     return this.queued + this.writing;
   }
 
-  hold(): void {
+  pause(): void {
     this.websocket.pause();
   }
 
-  goOn(): void {
+  resume(): void {
     this.websocket.resume();
   }
 
@@ -82,14 +82,14 @@ export class ConnectionLoad implements LoadedConnection {
   private readonly onControl = (content: Buffer): void => {
     this.settle(content.length + CONTROL_BYTES);
     const answers = this.connection.request.socket.writableLength - this.writing;
-    if (!this.mayGoOn() || answers > MAX_CONTROL_BYTES) this.cut('it floods');
+    if (!this.mayResume() || answers > MAX_CONTROL_BYTES) this.cut('it floods');
   };
 
   private readonly onPacket = ({ data }: { data?: unknown }): void => {
-    // What had arrived by its end is still put together, and counts for nothing.
+    // Data that arrived before the end is still assembled, but no longer counts.
     if (this.ended) return;
     this.settle(this.partial);
-    if (!this.mayGoOn()) setImmediate(() => this.cut('it floods'));
+    if (!this.mayResume()) setImmediate(() => this.cut('it floods'));
     if (Buffer.isBuffer(data)) this.attach(data.length);
     else if (typeof data === 'string') {
       this.detach();
@@ -99,7 +99,7 @@ export class ConnectionLoad implements LoadedConnection {
     }
   };
 
-  private mayGoOn(): boolean {
+  private mayResume(): boolean {
     return !this.load.limited || this.flood.pass();
   }
 
@@ -127,7 +127,7 @@ export class ConnectionLoad implements LoadedConnection {
     const isBehind = this.unread > 0;
     const bytes = typeof data === 'string' || Buffer.isBuffer(data) ? Buffer.byteLength(data) : 0;
     this.queued += bytes;
-    // What stands alone is sent, however large it is.
+    // A single event is sent, however large it is.
     if (!this.load.wait(bytes) && isBehind) this.cut('it does not read what the server sends');
   };
 
@@ -141,7 +141,7 @@ export class ConnectionLoad implements LoadedConnection {
     this.tooSlow = longTimeout(() => this.cut('it does not read what the server sends'), allowed);
   };
 
-  /** The TCP socket has the bytes of a flush. They count as read when the system took them, or an empty write behind them. */
+  /** The TCP socket has the flushed bytes; they count as read once the system took the last write. */
   private readonly onFlushed = (): void => {
     const { flushed } = this;
     const { socket } = this.connection.request;

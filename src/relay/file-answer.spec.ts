@@ -5,7 +5,7 @@ const content = Buffer.from('text\n');
 const sound = { ok: true, content, sha256: sha256(content), isDirty: true, source: 'active' };
 
 describe('a client’s answer to file:read', () => {
-  it('is taken where every part of it is right', () => {
+  it('is accepted if every part is valid', () => {
     expect(checkFileAnswer({ ...sound, more: 1 }, 5)).toEqual(sound);
   });
 
@@ -20,13 +20,13 @@ describe('a client’s answer to file:read', () => {
     ['an unknown source', { ...sound, source: 'cloud' }],
     ['a refusal without a code', { ok: false }],
     ['a refusal with a strange code', { ok: false, error: { code: 'text', message: 'text' } }],
-  ])('is none where it is %s, and what is said of it holds nothing of it', (_what, answer) => {
+  ])('is rejected if it is %s, without quoting its content', (_what, answer) => {
     const fault = checkFileAnswer(answer, 5);
     expect(typeof fault).toBe('string');
     expect(fault).not.toContain('text\n');
   });
 
-  it('may refuse, with a reason that is cut', () => {
+  it('may refuse, with a reason that is truncated', () => {
     const error = { code: 'FORBIDDEN', message: 'x'.repeat(1_000) };
     expect(checkFileAnswer({ ok: false, error }, 5)).toEqual({
       ok: false,

@@ -1,12 +1,12 @@
 import { type Ack, cutText, type ErrorCode, type FileReadAnswer } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 
-/** Why a client may refuse to give a file. */
+/** Codes with which a client may refuse a file. */
 const REFUSALS: readonly ErrorCode[] = ['NOT_FOUND', 'FORBIDDEN', 'TOO_LARGE', 'CONFLICT'];
-/** Longest reason that is passed on, in characters. */
+/** Longest refusal message that is passed on, in characters. */
 const MAX_REASON = 300;
 
-/** A client's answer to `file:read`, or, as a string that holds nothing of it, what is wrong with it [RELAY-23]. */
+/** A client's answer to `file:read`, or a string that says what is wrong with it without quoting it [RELAY-23]. */
 export function checkFileAnswer(answer: unknown, maxBytes: number): Ack<FileReadAnswer> | string {
   if (typeof answer !== 'object' || answer === null) return 'no object';
   const { ok, content, sha256: digest, isDirty, source, error } = answer as Record<string, unknown>;

@@ -2,13 +2,13 @@ import { FloodGate } from './flood-gate.js';
 
 describe('a flood', () => {
   const gate = (): FloodGate => new FloodGate(() => 0, new FloodGate(() => 0));
-  /** Acknowledges a call, says two steps, and its result; false where one is too much. */
+  /** Sends an acknowledgement, two steps and a result; false if one is refused. */
   const answer = (client: FloodGate): boolean =>
     ['', 'tool:status', 'tool:status', 'tool:result'].every(
       (event) => client.pass() && client.passEvent(event),
     );
 
-  it('is not what a client says to calls that it was sent, however many and fast [RELAY-12]', () => {
+  it('does not include answers to delivered calls, however many and fast [RELAY-12]', () => {
     const client = gate();
     let answered = 0;
     for (let call = 0; call < 20_000; call += 1) {
@@ -18,14 +18,14 @@ describe('a flood', () => {
     expect(answered).toBe(20_000);
   });
 
-  it('is the same without calls', () => {
+  it('includes the same events without calls', () => {
     const client = gate();
     let answered = 0;
     while (answer(client)) answered += 1;
     expect(answered).toBeLessThan(1_000);
   });
 
-  it('is a user’s over all their clients, who may send twice what one may', () => {
+  it('is counted per user over all clients, with twice the limit of one', () => {
     const user = new FloodGate(() => 0);
     const passes = (client: FloodGate): number => {
       let events = 0;
@@ -36,7 +36,7 @@ describe('a flood', () => {
     expect(clients.map(passes)).toEqual([4_000, 4_000, 0]);
   });
 
-  it('is over after a while, a thousand events a second, and four thousand after however long', () => {
+  it('ends at a rate of a thousand events a second, up to a burst of four thousand', () => {
     let now = 0;
     const client = new FloodGate(() => now, new FloodGate(() => now));
     const passes = (): number => {
@@ -51,7 +51,7 @@ describe('a flood', () => {
     expect(passes()).toBe(4_000);
   });
 
-  it('is not made good for by calls in advance', () => {
+  it('is not offset by calls in advance', () => {
     const [client, idle] = [gate(), gate()];
     for (let call = 0; call < 20_000; call += 1) client.sent();
     let [events, usual] = [0, 0];

@@ -1,12 +1,12 @@
-/** Small events that a client may send at once, and how many a second it may keep up. */
+/** Small events per client: the burst, and the sustained rate per second. */
 const BURST = 4_000;
 const PER_SECOND = 1_000;
-/** What a user may do over all clients, by what one may. */
+/** Limit of a user, as a multiple of a client's. */
 const ALL_CLIENTS = 2;
 const RESULT = 3;
-/** What a call brings that is sent: its acknowledgement, two steps and its result. */
+/** Cost of a delivered call: acknowledgement, two steps, result. */
 const CALL = 1 + 2 + RESULT;
-/** What an event costs, by the small ones: those that write, or look at much that is stored. */
+/** Cost of expensive events in units of small ones: writes, and large reads. */
 const COSTS: Readonly<Record<string, number>> = {
   'client:resume': 100,
   'files:put': 10,
@@ -15,15 +15,12 @@ const COSTS: Readonly<Record<string, number>> = {
   'tool:result': RESULT,
 };
 
-/** Token buckets of a client and, above them, of its user: only what no working client does is a flood. */
+/** Token buckets per client and per user; no working client reaches the limit. */
 export class FloodGate {
   private tokens: number;
   private at: number;
 
-  /**
-   * @param elapsed milliseconds that never jump
-   * @param user the user's gate, of one of whose clients this is; null: it is the user's own
-   */
+  /** @param elapsed monotonic time, ms @param user the gate of the client's user; null if this is the user's gate */
   constructor(
     private readonly elapsed: () => number,
     private readonly user: FloodGate | null = null,
@@ -32,17 +29,17 @@ export class FloodGate {
     this.tokens = this.most;
   }
 
-  /** Counts a packet, whatever it holds; false where the client, or its user, floods. */
+  /** Counts a packet of any kind; false if the client or its user floods. */
   pass(): boolean {
     return this.take(1);
   }
 
-  /** Counts what an event costs beyond its packet. */
+  /** Counts the cost of an event beyond its packet. */
   passEvent(name: string): boolean {
     return this.take((Object.hasOwn(COSTS, name) ? COSTS[name]! : 1) - 1);
   }
 
-  /** A call was sent: what a client says to it is no flood, however fast it answers. */
+  /** Credits the answers to a delivered call, however fast they come. */
   sent(): void {
     this.give(CALL);
     this.user?.give(CALL);

@@ -3,7 +3,7 @@ import type { ConnectedClient } from '../clients/connected-clients.js';
 import { fieldError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import type { FolderStatusDto } from './relay.dto.js';
 
-/** What a client tells of a folder; VALIDATION_ERROR where the folder is none of its own, or a file not in it. */
+/** Checks a folder status. VALIDATION_ERROR if the folder is not the client's own, or a file is outside it. */
 export function checkStatus(client: ConnectedClient, status: FolderStatusDto): FolderStatus {
   const { docPath, conflicts, behind, more } = status;
   if (!client.hasRoots([docPath]))

@@ -2,14 +2,14 @@ import { JsonCount } from '@patchbay/protocol';
 import { type FieldFaults, throwIfAny } from '../common/domain-error.js';
 import { readJsonText } from '../tools/parsed-texts.js';
 
-/** What the handshake has as numbers and as lists. */
+/** Handshake fields that are numbers, and those that are lists. */
 const NUMBERS = ['protocol', 'maxInFlight'];
 const LISTS = ['tools', 'roots', 'customTools'];
 
 /**
- * A handshake whose numbers and lists came as text, as they do of clients that can send strings alone, such as those of
- * Socket.IO for Java [RELAY-30]. JSON of another type stays as it is, to be named as a fault. VALIDATION_ERROR for a list
- * that is no JSON. A frame's bound is that of its texts.
+ * Parses numbers and lists that came as text, as from Socket.IO for Java, which sends only strings [RELAY-30]. JSON of
+ * another type stays and fails validation later. VALIDATION_ERROR for invalid JSON in a list. The frame limit bounds
+ * the texts.
  */
 export function fromTexts(auth: unknown): unknown {
   if (typeof auth !== 'object' || auth === null || Array.isArray(auth)) return auth;

@@ -23,7 +23,7 @@ import { relayErrorOf } from './relay-error.js';
 import { type RelaySocket, SocketChannel } from './relay-socket.js';
 import { SocketQuota } from './socket-quota.js';
 
-/** Admits clients: a valid token, a member of the workspace, a protocol that we speak, folders under their own names. */
+/** Admits clients with a valid token, a membership, a supported protocol version and free folder names. */
 @Injectable()
 export class Handshake {
   constructor(
@@ -105,7 +105,7 @@ export class Handshake {
   }
 }
 
-/** The token is checked before anything else, so that a stranger learns nothing of the rest. */
+/** Checked first, so that unauthenticated clients learn nothing else. */
 function tokenOf(auth: unknown): string {
   const token = typeof auth === 'object' && auth !== null ? (auth as { token?: unknown }).token : undefined;
   if (typeof token === 'string' && token !== '') return token;

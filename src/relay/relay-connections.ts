@@ -24,7 +24,7 @@ interface Connection {
   token: TokenWatch;
 }
 
-/** The open connections: each must resume in time, keep its token fresh and not flood; all are told of a drain. */
+/** The open connections: each must resume in time, keep its token fresh and not flood. A drain notifies all. */
 @Injectable()
 export class RelayConnections {
   private readonly open_ = new Map<RelaySocket, Connection>();
@@ -67,12 +67,12 @@ export class RelayConnections {
     this.logger.info({ ...socket.data.client.key }, 'Client left');
   }
 
-  /** The client has sent its journal: how long it takes to take that in is not its fault. */
+  /** Stops the resume timer: processing the journal is not the client's time. */
   resuming(socket: RelaySocket): void {
     clearTimeout(this.open_.get(socket)?.resumeTimer);
   }
 
-  /** The journal was refused, so another one has to come in time. */
+  /** Restarts the resume timer after a refused journal. */
   refusedResume(socket: RelaySocket): void {
     const connection = this.open_.get(socket);
     if (!connection || socket.data.client.ready) return;
@@ -80,7 +80,7 @@ export class RelayConnections {
     connection.resumeTimer = this.resumeTimer(socket);
   }
 
-  /** The client's journal was taken in: from now on it is sent calls. `resumed` are those that it has in hand. */
+  /** Lets the client receive calls after its journal was processed. `resumed`: the calls that it holds. */
   resumed(socket: RelaySocket, resumed: readonly string[]): void {
     const connection = this.open_.get(socket);
     if (!connection) return;
@@ -88,13 +88,13 @@ export class RelayConnections {
     this.clients.markReady(socket.data.client, resumed);
   }
 
-  /** The client has shown a new token of its user. */
+  /** Records a new token of the same user. */
   renewed(socket: RelaySocket, { loginId, expiresAt }: VerifiedToken): void {
     socket.data.loginId = loginId;
     this.open_.get(socket)?.token.start(expiresAt);
   }
 
-  /** The logins whose tokens the open connections have shown, each once. */
+  /** The distinct logins of the open connections. */
   logins(): string[] {
     return [...new Set([...this.open_.keys()].map(({ data }) => data.loginId))];
   }
@@ -132,7 +132,7 @@ export class RelayConnections {
     });
   }
 
-  /** Clients go elsewhere; what they have in hand is reported here or there. */
+  /** Asks clients to go elsewhere; they may report their calls here or there. */
   private drain(): void {
     this.dispatcher.drain();
     for (const socket of this.open_.keys()) {
@@ -141,7 +141,7 @@ export class RelayConnections {
   }
 }
 
-/** Counts an event as in hand until it is answered, also where its client wants no answer. */
+/** Counts an event as in flight until it is answered, even if its client wants no acknowledgement. */
 function untilAnswered(packet: unknown[], count: (bytes: number) => void): void {
   const bytes = bytesOf(packet);
   const last = packet.at(-1);

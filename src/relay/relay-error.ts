@@ -1,7 +1,7 @@
 import type { RelayError } from '@patchbay/protocol';
 import type { DomainError } from '../common/domain-error.js';
 
-/** A refusal as a relay client gets it: what the HTTP filter says, and the details that only a client can act on [RELAY-26]. */
+/** An error for a relay client: as from the HTTP filter, plus the details that only a client can use [RELAY-26]. */
 export function relayErrorOf({ code, message, extras }: DomainError): RelayError {
   const { fields, details, retryAfterSeconds } = extras;
   return {

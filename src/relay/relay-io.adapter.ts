@@ -14,10 +14,10 @@ import { ConnectionBounds } from './connection-bounds.js';
 import type { EngineConnection } from './unauthenticated-gate.js';
 import { KnownWebSocketServer } from './websockets.js';
 
-/** Socket.IO as the relay wants it: websocket only, bounded frames, origins checked before anything is set up. */
+/** Configures Socket.IO for the relay: websocket only, bounded frames, origins checked before any setup. */
 export class RelayIoAdapter extends IoAdapter {
   private readonly lines: ConnectionBounds;
-  /** Why a handshake is refused, until the engine tells that it is. */
+  /** Refusals of handshakes, until the engine reports them. */
   private readonly refusals = new WeakMap<IncomingMessage, DomainError>();
 
   constructor(
@@ -35,10 +35,10 @@ export class RelayIoAdapter extends IoAdapter {
       path: `${basePath}/socket.io`,
       transports: ['websocket'],
       serveClient: false,
-      // What is over the limit is refused by the parser; only far beyond it the connection ends.
+      // The parser refuses oversized events; only a much larger frame ends the connection.
       maxHttpBufferSize: 2 * maxBodyBytes,
       parser: boundedParser(maxBodyBytes),
-      // A frame is written as it is sent, so that what follows it on the TCP socket was written after it.
+      // Frames are written when they are sent, so later data on the TCP socket follows them.
       perMessageDeflate: false,
       wsEngine: KnownWebSocketServer,
       connectTimeout: 10_000,
@@ -51,16 +51,16 @@ export class RelayIoAdapter extends IoAdapter {
     } as ServerOptions);
     this.answerInOurForm(server);
     server.engine.on('connection', (connection: EngineConnection) => this.lines.opened(connection));
-    // A second transport for a connection that is there would come in past everything that counts.
+    // A second transport for an existing connection would bypass all limits.
     server.engine.use((request: IncomingMessage, _response: unknown, next: (error?: Error) => void) =>
       next(/[?&]sid=/.test(request.url ?? '') ? new Error('One transport a connection') : undefined),
     );
-    // The default namespace asks for no token: nobody has business there.
+    // The default namespace requires no token and is unused.
     server.use((_socket, next) => next(new Error(`Connect to ${RELAY_NAMESPACE}`)));
     return server;
   }
 
-  /** Socket.IO leaves another upgrade without an answer, and answers a plain request in a form of its own. */
+  /** Socket.IO leaves other upgrades unanswered, and answers plain requests in its own format. */
   private answerInOurForm(server: Server): void {
     const { engine } = server;
     const path = `${this.config.basePath}/socket.io/`;
@@ -70,12 +70,12 @@ export class RelayIoAdapter extends IoAdapter {
       if (!isPlain(response)) return next();
       endRequest(response, this.lines.addressOf(request), websocketOnly(path));
     });
-    // The engine writes nothing more on a connection that has ended.
+    // The engine writes nothing more after this event.
     engine.on('connection_error', ({ req }: { req: IncomingMessage }) =>
       refuse(req, this.refusals.get(req) ?? websocketOnly(path)),
     );
     const httpServer = this.httpServer as HttpServer;
-    // Only then the engine makes the server of websockets that stays.
+    // The engine creates its websocket server only at this point.
     httpServer.on('listening', () => {
       const { ws } = engine as unknown as { ws: EventEmitter };
       ws.on('wsClientError', ({ message }: Error, _socket: Socket, request: IncomingMessage) =>
@@ -101,7 +101,7 @@ export class RelayIoAdapter extends IoAdapter {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** An upgrade has a response of the engine's own making. */
+/** Upgrades have a response object of the engine. */
 function isPlain(response: unknown): response is ServerResponse {
   return response instanceof ServerResponse;
 }

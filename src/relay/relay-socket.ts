@@ -20,14 +20,14 @@ import { checkFileAnswer } from './file-answer.js';
 import type { ConnectionBounds } from './connection-bounds.js';
 import type { HandshakeDto } from './relay.dto.js';
 
-/** How long a client that let a `file:read` pass is not asked again, in ms [RELAY-23]. */
+/** How long a client that ignored a `file:read` is not asked again, ms [RELAY-23]. */
 const SILENCE_MS = 60_000;
 
-/** What the handshake leaves on a socket. */
+/** Data that the handshake stores on a socket. */
 export interface RelaySocketData {
   handshake: HandshakeDto;
   userId: string;
-  /** Of the newest token that the client has shown. */
+  /** Login of the client's newest token. */
   loginId: string;
   /** Epoch ms. */
   tokenExpiresAt: number;
@@ -47,26 +47,26 @@ export type RelayNamespace = Namespace<
   RelaySocketData
 >;
 
-/** A client's line over its socket. */
+/** A client's channel over its socket. */
 export class SocketChannel implements ClientChannel {
-  /** Until when (epoch ms) it is asked for no file: it has let one pass. It may not know the event, or be just awake. */
+  /** Until when (epoch ms) the client is not asked for files, after it ignored a read. */
   private silentUntil = 0;
 
   constructor(
     private readonly socket: RelaySocket,
-    private readonly lines: Pick<ConnectionBounds, 'room' | 'callSent'>,
+    private readonly bounds: Pick<ConnectionBounds, 'backpressure' | 'callSent'>,
     private readonly config: Pick<Config, 'acknowledgeMs' | 'fileReadMs'>,
     private readonly clock: Clock,
     private readonly logger: PinoLogger,
   ) {}
 
-  room(): Promise<void> {
-    return this.lines.room(this.socket.conn);
+  backpressure(): Promise<void> {
+    return this.bounds.backpressure(this.socket.conn);
   }
 
   deliver(call: ToolCallDelivery): Promise<DeliveryOutcome> {
     return new Promise((resolve) => {
-      this.lines.callSent(this.socket.conn);
+      this.bounds.callSent(this.socket.conn);
       this.socket.timeout(this.config.acknowledgeMs).emit('tool:call', call, (error, answer) => {
         resolve(error ? { kind: 'lost' } : readAnswer(answer));
       });
@@ -76,13 +76,13 @@ export class SocketChannel implements ClientChannel {
   readFile(read: FileRead): Promise<Ack<FileReadAnswer> | null> {
     if (this.silentUntil > this.clock.now() || !this.socket.connected) return Promise.resolve(null);
     return new Promise((resolve) => {
-      const gone = (): void => resolve(null);
-      this.socket.once('disconnect', gone);
+      const onDisconnect = (): void => resolve(null);
+      this.socket.once('disconnect', onDisconnect);
       const timeoutMs = fileReadMs(this.config, read.maxBytes);
       this.socket.timeout(timeoutMs).emit('file:read', read, (error, answer: unknown) => {
-        this.socket.off('disconnect', gone);
+        this.socket.off('disconnect', onDisconnect);
         if (error) this.silentUntil = this.clock.now() + SILENCE_MS;
-        resolve(error ? null : this.sound(answer, read));
+        resolve(error ? null : this.validAnswer(answer, read));
       });
     });
   }
@@ -109,7 +109,7 @@ export class SocketChannel implements ClientChannel {
     this.socket.disconnect(true);
   }
 
-  private sound(answer: unknown, { maxBytes }: FileRead): Ack<FileReadAnswer> | null {
+  private validAnswer(answer: unknown, { maxBytes }: FileRead): Ack<FileReadAnswer> | null {
     const checked = checkFileAnswer(answer, maxBytes);
     if (typeof checked !== 'string') return checked;
     this.logger.warn({ ...this.socket.data.client.key, fault: checked }, 'A client’s file is not taken');
@@ -117,10 +117,10 @@ export class SocketChannel implements ClientChannel {
   }
 }
 
-/** Notices are acknowledged for form's sake; nothing hangs on it. */
+/** Accepts and ignores the acknowledgement of a notice. */
 export function ignore(): void {}
 
-/** Whatever is not a plain yes counts as a refusal: the call was not journaled. */
+/** Anything but a plain success is a refusal: the call was not journaled. */
 function readAnswer(answer: unknown): DeliveryOutcome {
   if (typeof answer !== 'object' || answer === null)
     return { kind: 'refused', message: 'no readable answer' };

@@ -68,12 +68,12 @@ export class HandshakeDto implements RelayHandshake {
   @IsLine(1, 256, { each: true })
   tools!: string[];
 
-  /** The folders that it has connected. */
+  /** The folders that the client has connected. */
   @IsOptional()
   @NestedList(() => ClientRootDto, MAX_ROOTS)
   roots: ClientRootDto[] = [];
 
-  /** Tools that the client brings along; this server takes none yet. */
+  /** Tools of the client; not supported yet. */
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(0, { message: 'must be empty: this server takes no custom tools' })
@@ -108,7 +108,7 @@ export class ToolStatusDto implements ToolStatus {
   @MaxLength(4096)
   note?: string;
 
-  /** Not taken yet, and not dropped in silence [RELAY-46]. */
+  /** Refused explicitly until supported [RELAY-46]. */
   @IsOptional()
   @IsIn([], { message: 'is not taken by this server: leave it out, and say in note how far the call is' })
   progress?: never;
@@ -147,17 +147,17 @@ export class FilePutDto implements FilePut {
   @Matches(SHA256, { message: 'must be 64 hex digits' })
   sha256!: string;
 
-  /** Absent or null: the Cloud must not have the file yet. */
+  /** sha256 of the Cloud head; absent or null: the Cloud must not have the file yet. */
   @IsOptional()
   @Matches(SHA256, { message: 'must be 64 hex digits' })
   baseSha256: string | null = null;
 
-  /** Whether the file may be executed; absent: as it is. */
+  /** Whether the file is executable; absent: unchanged. */
   @IsOptional()
   @IsBoolean()
   isExecutable?: boolean;
 
-  /** No other head than the base counts. */
+  /** true: only the named base may be replaced. */
   @IsOptional()
   @IsBoolean()
   isExact = false;
@@ -171,15 +171,15 @@ export class FilePutDto implements FilePut {
   filePatchId?: string;
 }
 
-/** What a journal holds of a call: a report, once it has ended. */
+/** A journal entry; with a report if the call has ended. */
 export class ResumeEntryDto extends ToolResultDto implements ResumeEntry {
   @IsIn(RESUME_STATES)
   state!: ResumeState;
 }
 
-/** In what a connected folder and the Cloud differ. */
+/** How a connected folder differs from the Cloud. */
 export class FolderStatusDto implements FolderStatus {
-  /** Of the folder. */
+  /** docPath of the folder. */
   @IsLine(1, MAX_PATH_CHARS)
   docPath!: string;
 
@@ -193,7 +193,7 @@ export class FolderStatusDto implements FolderStatus {
   @IsLine(1, MAX_PATH_CHARS, { each: true })
   behind!: string[];
 
-  /** How many more there are of both. */
+  /** How many more files of both kinds there are. */
   @IsInt()
   @Min(0)
   @Max(Number.MAX_SAFE_INTEGER)

@@ -38,14 +38,14 @@ import { relayErrorOf } from './relay-error.js';
 import { RelayConnections } from './relay-connections.js';
 import { SessionOpenings } from './session-openings.js';
 
-/** Events that begin at once in one turn of the event loop, so that they share commits (`test/e2e/relay-cost.spec.ts`). */
+/** Events that may begin in one turn of the event loop, so that they share commits (`test/e2e/relay-cost.spec.ts`). */
 const AT_ONCE = 32;
 
-/** The relay: what clients say over Socket.IO, each event acknowledged. */
+/** The relay gateway: handles the Socket.IO events of clients and acknowledges each. */
 @WebSocketGateway({ namespace: RELAY_NAMESPACE })
 @Access('client')
 export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect {
-  /** The turn of the event loop that the last event came in, and how many may still begin at once in it. */
+  /** The loop turn of the last event, and how many more may begin in it. */
   private turn = -1;
   private left = 0;
 
@@ -76,7 +76,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     this.connections.closed(socket);
   }
 
-  /** First after every connect: what the client's journal holds. Deliveries begin once it is answered. */
+  /** First event after every connect: the client's journal. Deliveries begin after its answer. */
   @SubscribeMessage('client:resume')
   async resume(
     @ConnectedSocket() socket: RelaySocket,
@@ -87,30 +87,30 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     const ack = await this.acknowledge(socket, async () => {
       const entries = await readEntries(body);
       const { key } = socket.data.client;
-      // The socket was not among the clients yet if the login or the membership ended during its handshake.
+      // During its handshake the socket was not yet registered, so an ended login or membership missed it.
       await this.auth.requireLogin(socket.data.loginId, key.userId);
       await this.memberships.require(key);
       const { client, handshake } = socket.data;
-      // Whoever posts a turn once this is answered must find the client's folders, on any node.
+      // After this answer a posted turn must find the client's folders on any node.
       const [resumed] = await Promise.all([
         this.reports.resume(key, entries),
         this.presence.opened(client, handshake.name),
       ]);
       return resumed;
     });
-    // Answered first: by then the client knows what it holds. Begun in the same breath: it may speak from there on.
+    // Answered first, so that the client knows its calls; begun synchronously, since it may send events at once.
     answer(ack);
     if (ack.ok) await this.begin(socket, ack.resume);
     else this.connections.refusedResume(socket);
   }
 
-  /** From now on the client is sent calls, those first that wait for it. Where that fails it has to come back. */
+  /** Lets the client receive calls, waiting ones first. If that fails it has to reconnect. */
   private async begin(socket: RelaySocket, resumed: readonly string[]): Promise<void> {
     const { client } = socket.data;
-    // What has ended since its turn was asked holds no place any more.
-    const held = resumed.filter((callId) => this.reports.holds(client.key, callId));
-    this.connections.resumed(socket, held);
-    void this.openings.tellAll(client);
+    // Calls that ended since their turn was read no longer occupy a slot.
+    const stillHeld = resumed.filter((callId) => this.reports.holds(client.key, callId));
+    this.connections.resumed(socket, stillHeld);
+    void this.openings.notifyClient(client);
     try {
       await this.reports.takeUpPending(client.key);
     } catch (error) {
@@ -145,7 +145,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     });
   }
 
-  /** A file as it is on the client's disk now, to become the new Cloud truth. */
+  /** A file as it is now on the client's disk, the new Cloud content. */
   @SubscribeMessage('files:put')
   putFile(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack<FilePutAnswer>> {
     return this.acknowledge(socket, async () => {
@@ -154,7 +154,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     });
   }
 
-  /** The files that are open in a session's editor now, in the place of the last list. */
+  /** The Active Files of a session, replacing the last list. */
   @SubscribeMessage('session:active_files')
   activeFiles(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
     return this.acknowledge(socket, async () => {
@@ -165,7 +165,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     });
   }
 
-  /** In what a folder of the client's and the Cloud differ now, in the place of what was said of it last. */
+  /** How a folder of the client differs from the Cloud, replacing the last report. */
   @SubscribeMessage('folder:status')
   folderStatus(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
     return this.acknowledge(socket, async () => {
@@ -193,7 +193,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     });
   }
 
-  /** Every event is answered, in its user's time; no fault of one ends the connection. */
+  /** Acknowledges every event, within its user's limits; a failed event never ends the connection. */
   private acknowledge<T extends object>(socket: RelaySocket, handle: () => Promise<T>): Promise<Ack<T>> {
     return asOwner(socket.data.userId, () => this.answerOf(handle));
   }

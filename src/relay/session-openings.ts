@@ -9,11 +9,11 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import { SessionStore } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 
-/** Sessions that a client is told of when it connects: so many of the newest, so old at most (ms). */
+/** Sessions that a connecting client is told of: the number of the newest, and their age in ms. */
 const MAX_SESSIONS = 20;
 const MAX_AGE_MS = 24 * 60 * 60_000;
 
-/** Tells clients which sessions of their user there are, so that they tell what is open in them [RELAY-20]. */
+/** Tells clients about their user's sessions, so that they report their Active Files [RELAY-20]. */
 @Injectable()
 export class SessionOpenings {
   constructor(
@@ -30,11 +30,11 @@ export class SessionOpenings {
     sessions.created$.subscribe(({ id: sessionId, workspaceId, userId, conversationId, clientId }) => {
       bus.publish({ type: 'session_opened', workspaceId, userId, sessionId, conversationId, clientId });
     });
-    messages.heard$.subscribe((message) => message.type === 'session_opened' && this.onCreated(message));
+    messages.received$.subscribe((message) => message.type === 'session_opened' && this.onCreated(message));
   }
 
-  /** Tells a client that has just resumed of the sessions that there are. */
-  async tellAll(client: ConnectedClient): Promise<void> {
+  /** Tells a client that has just resumed about existing sessions. */
+  async notifyClient(client: ConnectedClient): Promise<void> {
     const { workspaceId, userId, clientId } = client.key;
     try {
       const newest = await this.store.ofUser(workspaceId, userId, null, MAX_SESSIONS);
@@ -42,7 +42,8 @@ export class SessionOpenings {
       for (const { id: sessionId, conversationId, clientId: bound, createdAt } of newest) {
         if (createdAt < since || (bound !== null && bound !== clientId)) continue;
         const use = await this.turns.lastUseOf(workspaceId, sessionId);
-        if (isOfFolder(client, use?.folder ?? null)) client.line.sessionOpened({ sessionId, conversationId });
+        if (isOfFolder(client, use?.folder ?? null))
+          client.channel.sessionOpened({ sessionId, conversationId });
       }
     } catch (error) {
       this.logger.warn({ err: error, ...client.key }, 'A client could not be told of its sessions');
@@ -51,9 +52,9 @@ export class SessionOpenings {
 
   private onCreated(session: BusMessage & { type: 'session_opened' }): void {
     const { workspaceId, userId, sessionId, conversationId, clientId: bound } = session;
-    for (const { ready, key, line } of this.clients.ofUser(workspaceId, userId)) {
+    for (const { ready, key, channel } of this.clients.ofUser(workspaceId, userId)) {
       if (ready && (bound === null || bound === key.clientId))
-        line.sessionOpened({ sessionId, conversationId });
+        channel.sessionOpened({ sessionId, conversationId });
     }
   }
 }

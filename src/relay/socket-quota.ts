@@ -6,7 +6,7 @@ import type { EngineConnection } from './unauthenticated-gate.js';
 
 const RETRY_AFTER_SECONDS = 10;
 
-/** Clients that are connected to this node, of each user and in each workspace: bounded, since each costs memory. */
+/** Limits the clients connected to this node per user and per workspace, since each costs memory. */
 @Injectable()
 export class SocketQuota {
   private readonly ofUser = new Counts();
@@ -14,7 +14,7 @@ export class SocketQuota {
 
   constructor(private readonly config: Config) {}
 
-  /** Counts a client until its connection ends; RATE_LIMITED where there are too many. One that replaces itself is one. */
+  /** Counts a client until its connection ends; RATE_LIMITED beyond the limit. A reconnect counts once. */
   take({ workspaceId, userId, clientId }: ClientKey, connection: EngineConnection): void {
     const { maxUserSockets, maxWorkspaceSockets } = this.config;
     const client = JSON.stringify([workspaceId, userId, clientId]);
@@ -33,7 +33,7 @@ export class SocketQuota {
   }
 }
 
-/** How many connections each client of an owner has. */
+/** Connections of each client, by owner. */
 class Counts {
   private readonly clients = new Map<string, Map<string, number>>();
 

@@ -2,7 +2,7 @@ import { isoTime } from '../common/clock.js';
 import { longTimeout } from '../common/timers.js';
 import { ignore, type RelaySocket } from './relay-socket.js';
 
-/** How long before its token expires a client is warned, in ms [RELAY-11]; a token that lives no longer is warned of half-way. */
+/** How long before expiry a client is warned, ms [RELAY-11]; for shorter tokens, at half of their life. */
 const WARNING_MS = 60_000;
 
 /** Warns a client that its token is about to expire, and ends the connection when it has. */
@@ -16,7 +16,7 @@ export class TokenWatch {
     private readonly now: () => number,
   ) {}
 
-  /** Starts, or starts anew, with a token that is good until `expiresAt` (epoch ms). Of each such time it warns once. */
+  /** Starts or restarts with a token valid until `expiresAt` (epoch ms); warns once per expiry. */
   start(expiresAt: number): void {
     if (expiresAt === this.expiresAt) return;
     this.expiresAt = expiresAt;

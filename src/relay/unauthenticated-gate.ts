@@ -4,10 +4,10 @@ import type { Socket } from 'socket.io';
 /** The connection below a Socket.IO socket. */
 export type EngineConnection = Socket['conn'];
 
-/** What may come before the handshake is accepted: a token, names of tools and folders, and to try again with another token. */
+/** Bytes before the handshake is accepted: enough for a token, tools, folders and a retry with another token. */
 export const MAX_UNAUTHENTICATED_BYTES = 16 * 1024;
-const MAX_STRANGER_PACKETS = 32;
-/** How long the refusal may take to go out. */
+const MAX_UNAUTHENTICATED_PACKETS = 32;
+/** How long sending the refusal may take. */
 const END_MS = 1_000;
 
 const TOO_LARGE: RelayError = {
@@ -16,11 +16,11 @@ const TOO_LARGE: RelayError = {
 };
 const REFUSAL = `4${RELAY_NAMESPACE},${JSON.stringify({ message: TOO_LARGE.message, data: TOO_LARGE })}`;
 
-/** What the other side may still send after the end of a connection, until it has heard of it. */
+/** Bytes that the peer may still send before it learns of the end. */
 const MAX_LATE_BYTES = 64 * 1024;
 
-/** Has a connection that has ended go: the other side might never answer that it has heard. */
-export function letGo({ request: { socket } }: EngineConnection): void {
+/** Destroys an ended connection, since the peer might never close its side. */
+export function destroyConnection({ request: { socket } }: EngineConnection): void {
   let late = 0;
   socket.prependListener('data', (chunk: Buffer) => {
     late += chunk.length;
@@ -30,20 +30,20 @@ export function letGo({ request: { socket } }: EngineConnection): void {
 }
 
 /**
- * Bounds what a connection may send before its handshake is accepted, counted on the socket itself: nothing larger is
- * put together, let alone parsed, for somebody who has shown no token.
+ * Limits the bytes of a connection before its handshake is accepted. It counts on the TCP socket, so nothing larger is
+ * assembled or parsed for unauthenticated clients.
  */
 export class UnauthenticatedGate {
   private bytes = 0;
   private packets = 0;
 
   constructor(private readonly connection: EngineConnection) {
-    // Before the websocket's own listener, which would already put frames together.
+    // Before the websocket's own listener, which assembles frames.
     connection.request.socket.prependListener('data', this.onData);
     connection.on('packet', this.onPacket);
   }
 
-  /** The handshake was accepted. */
+  /** Ends the check after the handshake was accepted. */
   open(): void {
     this.connection.request.socket.off('data', this.onData);
     this.connection.off('packet', this.onPacket);
@@ -56,14 +56,14 @@ export class UnauthenticatedGate {
 
   private readonly onPacket = (): void => {
     this.packets += 1;
-    if (this.packets > MAX_STRANGER_PACKETS) this.refuse();
+    if (this.packets > MAX_UNAUTHENTICATED_PACKETS) this.refuse();
   };
 
   private refuse(): void {
     this.open();
     const { socket } = this.connection.request;
     this.connection.write(REFUSAL);
-    // Nobody reads what else comes.
+    // Further data is not read.
     socket.removeAllListeners('data').pause();
     socket.destroySoon();
     setTimeout(() => socket.destroy(), END_MS).unref();

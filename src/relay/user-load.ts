@@ -3,57 +3,56 @@ import { RoundRobin } from '../limits/round-robin.js';
 import { FloodGate } from './flood-gate.js';
 
 const MIB = 1024 * 1024;
-/** Bytes that a user may send at once, and how many a second they may keep up. */
+/** Bytes per user: the burst, and the sustained rate per second. */
 const BURST_BYTES = 64 * MIB;
 const BYTES_PER_SECOND = 32 * MIB;
-/** A call is put together for a client that has no more than this to read. */
+/** A call is sent only to a client with at most this much unread. */
 const ROOM_BYTES = 4 * MIB;
 
-/** What one connection of a user is asked to do for all of them. */
+/** Operations that a user's load performs on one connection. */
 export interface LoadedConnection {
-  /** Reads nothing until it is told to go on. */
-  hold(): void;
-  goOn(): void;
-  /** Bytes of it that are not whole yet, or wait to be read. */
-  readonly held: number;
-  /** Those that wait to be read. */
+  /** Stops reading until resumed. */
+  pause(): void;
+  resume(): void;
+  /** Incomplete or unread bytes of the connection. */
+  readonly heldBytes: number;
+  /** Unread bytes. */
   readonly unread: number;
-  /** Ends it, and gives back what it holds. */
+  /** Ends the connection and releases its bytes. */
   cut(why: string): void;
 }
 
-/** Bounds in bytes, shared by all users of a node. */
+/** Byte limits shared by all users of a node. */
 export interface LoadLimits {
-  /** Of one user: what arrives and is not whole yet; what waits to be read; twice what is in hand. */
+  /** Per user, for incomplete and for unread bytes; half of it for bytes in flight. */
   user: number;
-  /** Of what arrives and what waits, of all users. */
+  /** Incomplete and unread bytes of all users. */
   total: number;
-  /** Of all users, now. */
-  held: number;
+  /** Current total of all users. */
+  heldBytes: number;
   /** The users who have connections. */
   readonly loads: Set<UserLoad>;
 }
 
 /**
- * What the relay connections of one user hold together. Bytes that arrive faster than they may, or than they are dealt
- * with, are left to the network: nothing is lost and nothing has to be sent again. What can't be bounded by waiting ends
- * the connection.
+ * The bytes of all relay connections of one user. Excess input is left to TCP backpressure, so nothing is lost or
+ * resent. Excess that waiting cannot bound ends the connection.
  */
 export class UserLoad {
   readonly flood: FloodGate;
-  readonly lines = new Set<LoadedConnection>();
+  readonly connections = new Set<LoadedConnection>();
   private arriving = 0;
   private waiting = 0;
-  private inHand = 0;
+  private inFlight = 0;
   private tokens = BURST_BYTES;
   private at: number;
-  private isHeld = false;
+  private isPaused = false;
   private timer: NodeJS.Timeout | undefined;
-  /** Calls that wait for room, by the line that they are for; the line that comes first is looked at first. */
+  /** Calls that wait for room, by channel, served round robin. */
   private readonly waiters = new RoundRobin<() => void, LoadedConnection>();
-  private makesRoom = false;
+  private isScheduled = false;
 
-  /** @param limited whether events are counted, and bytes by time too. */
+  /** @param limited whether events and the byte rate are limited */
   constructor(
     private readonly limits: LoadLimits,
     readonly limited: boolean,
@@ -63,7 +62,7 @@ export class UserLoad {
     this.at = elapsed();
   }
 
-  /** Bytes were read: those that come too fast are read later. */
+  /** Counts read bytes; excess delays further reads. */
   pace(bytes: number): void {
     if (!this.limited) return;
     const now = this.elapsed();
@@ -72,110 +71,110 @@ export class UserLoad {
     if (this.tokens < 0) this.update();
   }
 
-  /** Bytes are not whole yet, or with a minus have become an event; false where there are too many. */
+  /** Adds incomplete bytes, or with a minus removes them; false if there are too many. */
   arrive(bytes: number): boolean {
     this.arriving += bytes;
-    this.limits.held += bytes;
-    if (bytes > 0) this.shed();
+    this.limits.heldBytes += bytes;
+    if (bytes > 0) this.cutLargestUser();
     return bytes <= 0 || this.arriving <= this.limits.user;
   }
 
-  /** Bytes wait to be read by a client, or with a minus do no longer; false where that are too many. */
+  /** Adds unread bytes, or with a minus removes them; false if there are too many. */
   wait(bytes: number): boolean {
     this.waiting += bytes;
-    this.limits.held += bytes;
-    if (bytes < 0) this.makeRoom();
-    else this.shed();
+    this.limits.heldBytes += bytes;
+    if (bytes < 0) this.admitNext();
+    else this.cutLargestUser();
     return bytes <= 0 || this.waiting <= this.limits.user;
   }
 
-  /** An event is dealt with, or with a minus has been. */
+  /** Adds bytes of an event in flight, or with a minus removes them. */
   handle(bytes: number): void {
-    this.inHand += bytes;
+    this.inFlight += bytes;
     this.update();
   }
 
   /**
-   * Resolves once the line has room for a call, one after the other, or is gone. Other lines that are not read do not keep
-   * it waiting: where nothing is left for a line that has nothing to read, the one that leaves the most unread is ended.
+   * Resolves when the channel has room for a call, in order, or is gone. Other unread channels do not block it: if no
+   * room is left for an idle channel, the one with the most unread bytes is cut.
    */
-  room(line: LoadedConnection): Promise<void> {
-    if (!this.lines.has(line)) return Promise.resolve();
-    if (line.unread === 0 && !this.hasRoom(line)) this.endLargest();
-    if (this.waiters.sizeOf(line) === 0 && this.hasRoom(line)) return Promise.resolve();
-    return new Promise((resolve) => this.waiters.push(line, resolve));
+  backpressure(connection: LoadedConnection): Promise<void> {
+    if (!this.connections.has(connection)) return Promise.resolve();
+    if (connection.unread === 0 && !this.hasRoom(connection)) this.endLargest();
+    if (this.waiters.sizeOf(connection) === 0 && this.hasRoom(connection)) return Promise.resolve();
+    return new Promise((resolve) => this.waiters.push(connection, resolve));
   }
 
-  join(line: LoadedConnection): void {
-    this.lines.add(line);
+  join(connection: LoadedConnection): void {
+    this.connections.add(connection);
     this.limits.loads.add(this);
-    // Nothing looked at the time while there was no connection.
+    // The time was not tracked while there was no connection.
     this.update();
-    if (this.isHeld) line.hold();
+    if (this.isPaused) connection.pause();
   }
 
-  leave(line: LoadedConnection): void {
-    this.lines.delete(line);
-    for (const resolve of this.waiters.clear(line)) resolve();
-    if (this.lines.size > 0) return;
+  leave(connection: LoadedConnection): void {
+    this.connections.delete(connection);
+    for (const resolve of this.waiters.clear(connection)) resolve();
+    if (this.connections.size > 0) return;
     this.limits.loads.delete(this);
     clearTimeout(this.timer);
-    this.isHeld = false;
+    this.isPaused = false;
   }
 
-  /** Nothing is known of the user any more that would have to be kept. */
-  get isOver(): boolean {
-    return this.lines.size === 0 && this.inHand === 0;
+  /** Whether no state of the user has to be kept. */
+  get isDisposable(): boolean {
+    return this.connections.size === 0 && this.inFlight === 0;
   }
 
-  /** Over the bound of all it is not who comes next that goes, but the largest connection of whoever holds the most. */
-  private shed(): void {
+  /** Over the total limit, cuts the largest connection of the user who holds the most, not the newcomer. */
+  private cutLargestUser(): void {
     const { limits } = this;
-    while (limits.held > limits.total) {
+    while (limits.heldBytes > limits.total) {
       const load = largest(limits.loads, ({ arriving, waiting }) => arriving + waiting);
-      const line = load && largest(load.lines, ({ held }) => held);
-      if (line === undefined || line.held === 0) return;
-      line.cut('it holds the most memory, and all connections together hold too much');
+      const connection = load && largest(load.connections, ({ heldBytes }) => heldBytes);
+      if (connection === undefined || connection.heldBytes === 0) return;
+      connection.cut('it holds the most memory, and all connections together hold too much');
     }
   }
 
   private endLargest(): void {
-    const line = largest(this.lines, ({ unread }) => unread);
-    line?.cut('it has the most unread data, and other connections of its user have no room');
+    const connection = largest(this.connections, ({ unread }) => unread);
+    connection?.cut('it has the most unread data, and other connections of its user have no room');
   }
 
   private hasRoom({ unread }: LoadedConnection): boolean {
     return unread < Math.min(ROOM_BYTES, fairShare(this.limits.user, this.waiting - unread));
   }
 
-  /** Lets one call go on, of the line that has waited the longest since it last had one. */
-  private makeRoom(): void {
-    if (this.makesRoom) return;
-    const line = this.waiters.next((waiting) => this.hasRoom(waiting));
-    if (line === undefined) return;
-    this.makesRoom = true;
-    // What it sends is counted by then.
+  /** Lets one waiting call proceed, of the channel that was served least recently. */
+  private admitNext(): void {
+    if (this.isScheduled) return;
+    const connection = this.waiters.next((waiting) => this.hasRoom(waiting));
+    if (connection === undefined) return;
+    this.isScheduled = true;
+    // By then the sent bytes are counted.
     setImmediate(() => {
-      this.makesRoom = false;
-      this.makeRoom();
+      this.isScheduled = false;
+      this.admitNext();
     });
-    this.waiters.shift(line)!();
+    this.waiters.shift(connection)!();
   }
 
   private update(): void {
     const debt = this.debtMs();
-    const held = debt > 0 || this.inHand > this.limits.user / 2;
+    const paused = debt > 0 || this.inFlight > this.limits.user / 2;
     clearTimeout(this.timer);
     if (debt > 0) this.timer = setTimeout(() => this.update(), debt).unref();
-    if (held === this.isHeld) return;
-    this.isHeld = held;
-    for (const line of this.lines) {
-      if (held) line.hold();
-      else line.goOn();
+    if (paused === this.isPaused) return;
+    this.isPaused = paused;
+    for (const connection of this.connections) {
+      if (paused) connection.pause();
+      else connection.resume();
     }
   }
 
-  /** How long it takes until what came too fast is made up for, in ms. */
+  /** Time until the byte rate is back within the limit, ms. */
   private debtMs(): number {
     const tokens = this.tokens + ((this.elapsed() - this.at) / 1000) * BYTES_PER_SECOND;
     return tokens < 0 ? Math.ceil((-tokens / BYTES_PER_SECOND) * 1000) : 0;

@@ -4,12 +4,12 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 const websockets = new WeakMap<Duplex, WebSocket>();
 
-/** The websocket on a TCP socket. Engine.IO shows none, and its control frames and reading are bounded, too. */
+/** The websocket of a TCP socket. Engine.IO does not expose it, and its control frames and reads need limits. */
 export function websocketOn(socket: Duplex): Pick<WebSocket, 'on' | 'pause' | 'resume'> {
   return websockets.get(socket)!;
 }
 
-/** For the option `wsEngine` of Socket.IO. */
+/** A websocket server for Socket.IO's option `wsEngine`. */
 export class KnownWebSocketServer extends WebSocketServer {
   override handleUpgrade(
     request: IncomingMessage,

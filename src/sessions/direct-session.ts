@@ -3,8 +3,8 @@ import type { Membership } from '../storage/ports/turn.js';
 import type { SessionRecord } from '../storage/records/sessions.js';
 
 /**
- * Id of the session that is kept for a user's direct calls which name none: a UUIDv8 that follows from whose it is, so
- * that every node and every process finds the same one.
+ * Id of a user's session for direct calls without a session: a UUIDv8 derived from workspace and user, equal on every
+ * node.
  */
 export function directSessionId({ workspaceId, userId }: Membership): string {
   const hex = sha256(`${workspaceId}/${userId}/direct`);
@@ -17,7 +17,7 @@ export function directSessionId({ workspaceId, userId }: Membership): string {
   ].join('-');
 }
 
-/** Whether it is kept for direct calls, rather than one that somebody has begun. */
+/** Whether the session is the one for direct calls. */
 export function isForDirectCalls(session: Pick<SessionRecord, 'id' | 'workspaceId' | 'userId'>): boolean {
   return session.id === directSessionId(session);
 }

@@ -14,23 +14,23 @@ import {
 } from 'class-validator';
 import { FromIntegerText, IsLine, lineSchema, NestedList } from '../common/request.decorators.js';
 
-/** Most files that a session may have open. */
+/** Files that a session may have open. */
 const MAX_ACTIVE_FILES = 1000;
-/** Most names and words in a session's choice of tools. */
+/** Entries in a session's choice of tools. */
 const MAX_TOOLS = 256;
 
 export class CreateSessionDto implements SessionRequest {
-  /** Your own id of the conversation; given where it is left out. */
+  /** Your own id of the conversation; generated if omitted. */
   @IsOptional()
   @IsLine(1, 256)
   conversationId?: string;
 
-  /** Binds the session to one client: its calls go there, or wait. */
+  /** Binds the session to one client: its calls go only there, or wait. */
   @IsOptional()
   @IsLine(1, 256)
   clientId?: string;
 
-  /** The tools that the session offers: names, and the words `client`, `server`, `read-only`; left out: all. */
+  /** The tools that the session offers: names, and the keywords `client`, `server`, `read-only`; omitted: all. */
   @IsOptional()
   @IsArray()
   @ArrayMinSize(1, { message: 'must name a tool; leave it out for all of them' })
@@ -48,7 +48,7 @@ export class SessionsQueryDto {
   @Max(500)
   limit = 100;
 
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   @IsOptional()
   @IsUUID()
   cursor?: string;
@@ -59,7 +59,7 @@ export class ActiveFileDto implements ActiveFile {
   @IsLine(1, 1024)
   docPath!: string;
 
-  /** The path as the editor shows it. */
+  /** The path as the editor displays it. */
   @IsLine(1, 1024)
   displayPath!: string;
 
@@ -71,18 +71,18 @@ export class ActiveFileDto implements ActiveFile {
   @Max(Number.MAX_SAFE_INTEGER)
   sizeBytes!: number;
 
-  /** The editor holds changes that are not on disk. */
+  /** The editor holds unsaved changes. */
   @IsBoolean()
   isDirty!: boolean;
 }
 
 export class ActiveFilesDto {
-  /** All that are open now. */
+  /** All open files. */
   @NestedList(() => ActiveFileDto, MAX_ACTIVE_FILES)
   activeFiles!: ActiveFileDto[];
 }
 
-/** The same as a relay event, which has no path to name the session. */
+/** The same as a relay event, which names the session in its body. */
 export class SessionActiveFilesDto extends ActiveFilesDto implements SessionActiveFiles {
   @IsUUID()
   sessionId!: string;

@@ -13,10 +13,10 @@ import type { ActiveFileDto, CreateSessionDto, SessionsQueryDto } from './sessio
 
 const MAX_FAULTS = 20;
 
-/** Agent conversations: who may post turns into them, and to which client their calls go. */
+/** Agent conversations: who may post turns into them, and the client of their calls. */
 @Injectable()
 export class SessionsService {
-  /** A client need not wait between two lists, and the store may take them in any order. */
+  /** Serializes lists, since clients may send the next one early and the store might reorder them. */
   private readonly lists = new KeyLocks();
 
   readonly created$ = new Subject<SessionRecord>();
@@ -31,7 +31,7 @@ export class SessionsService {
     return this.begin(newId(), workspaceId, userId, request).then(sessionView);
   }
 
-  /** The session of a user's direct calls that name none; made by the first of them. */
+  /** The user's session for direct calls, created by the first of them. */
   async forDirectCalls(workspaceId: string, userId: string): Promise<SessionRecord> {
     const id = directSessionId({ workspaceId, userId });
     return (
@@ -54,13 +54,13 @@ export class SessionsService {
       tools: request.tools ?? null,
       createdAt: await this.createdAt(workspaceId, userId),
     };
-    const room = { sessions: 1, bytes: sizeOf(session.tools) };
-    await this.quotas.write(session, room, () => this.store.insert(session));
+    const addition = { sessions: 1, bytes: sizeOf(session.tools) };
+    await this.quotas.write(session, addition, () => this.store.insert(session));
     this.created$.next(session);
     return session;
   }
 
-  /** Behind the user's newest session, though the clock was set back since: newest first stays true. */
+  /** Never before the user's newest session, even if the clock was set back, so the order stays right. */
   private async createdAt(workspaceId: string, userId: string): Promise<number> {
     const [newest] = await this.store.ofUser(workspaceId, userId, null, 1);
     return Math.max(this.clock.now(), newest === undefined ? 0 : newest.createdAt + 1);
@@ -81,7 +81,7 @@ export class SessionsService {
     return sessionView(await this.requireOwn(workspaceId, sessionId, userId));
   }
 
-  /** Takes the list of files that are open in the session's editor in the place of the last one. */
+  /** Replaces the session's list of Active Files. */
   async replaceActiveFiles(
     workspaceId: string,
     sessionId: string,
@@ -93,20 +93,20 @@ export class SessionsService {
       await checkDocPaths(files);
       const activeFiles = files.map((file): ActiveFile => ({ ...file }));
       const before = await this.store.activeFilesOf(workspaceId, session.id);
-      const room = { bytes: Math.max(0, sizeOf(activeFiles) - sizeOf(before)) };
-      await this.quotas.write({ workspaceId, userId }, room, () =>
+      const addition = { bytes: Math.max(0, sizeOf(activeFiles) - sizeOf(before)) };
+      await this.quotas.write({ workspaceId, userId }, addition, () =>
         this.store.replaceActiveFiles(workspaceId, session.id, activeFiles),
       );
       return activeFiles;
     });
   }
 
-  /** The files that are open in the session's editor. */
+  /** The session's Active Files. */
   activeFiles(workspaceId: string, sessionId: string): Promise<ActiveFile[]> {
     return this.store.activeFilesOf(workspaceId, sessionId);
   }
 
-  /** The session, whosever it is. */
+  /** The session, of any user. */
   async require(workspaceId: string, sessionId: string): Promise<SessionRecord> {
     if (!isUuid(sessionId)) throw fieldError('sessionId', 'must be a UUID');
     const session = await this.store.byId(workspaceId, sessionId.toLowerCase());
@@ -114,7 +114,7 @@ export class SessionsService {
     return session;
   }
 
-  /** The session, for its own user alone. */
+  /** The session, only for its own user. */
   async requireOwn(workspaceId: string, sessionId: string, userId: string): Promise<SessionRecord> {
     const session = await this.require(workspaceId, sessionId);
     if (session.userId !== userId) throw new DomainError('FORBIDDEN', 'The session belongs to another user.');
@@ -122,7 +122,7 @@ export class SessionsService {
   }
 }
 
-/** In slices: a thousand paths with many marks take a tenth of a second to be normalised. */
+/** In slices: normalizing a thousand long paths takes 0.1 s. */
 async function checkDocPaths(files: readonly ActiveFileDto[]): Promise<void> {
   const fields: FieldFaults = {};
   const seen = new Set<string>();
@@ -137,7 +137,7 @@ async function checkDocPaths(files: readonly ActiveFileDto[]): Promise<void> {
   if (first) throw new DomainError('VALIDATION_ERROR', `${first[0]} ${first[1]}`, { fields });
 }
 
-/** Bytes that a list takes in the store, about. */
+/** Approximate stored size of a list. */
 function sizeOf(list: readonly unknown[] | null): number {
   return list === null || list.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(list));
 }

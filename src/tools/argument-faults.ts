@@ -3,10 +3,7 @@ import { readCloudPath } from '../files/cloud-path.js';
 import type { ToolDefinition } from './tool.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
 
-/**
- * What is wrong with arguments beyond their schema: of a server tool Cloud paths that can't be, and, where they keep to
- * the schema, what the tool itself finds.
- */
+/** Faults beyond the schema: invalid Cloud paths of a server tool, and the tool's own checks if the schema holds. */
 export function faultsBeyondSchema(tool: ToolDefinition, args: Json, keepSchema: boolean): SchemaFault[] {
   const cloudPaths = tool.contract.executionLocation === 'server' ? (tool.pathArguments ?? []) : [];
   const ofPaths = cloudPaths.flatMap((argument) => {

@@ -15,7 +15,7 @@ function aTool(
 }
 
 describe('the built-in tools', () => {
-  it('stand in the order that they say, then by name, those of the server before those of clients', () => {
+  it('are sorted by location, order and name', () => {
     const tools = new BuiltInTools([
       ...[
         aTool('d', 'client'),
@@ -40,7 +40,7 @@ describe('the built-in tools', () => {
       'CLOUD_CHANGES',
     ],
     ['a name of CLOUD_CHANGES that changes nothing', aTool('rm', 'server'), 'CLOUD_CHANGES'],
-  ])('refuse at the start %s', (_, tool, message) => {
+  ])('refuse %s at the start', (_, tool, message) => {
     expect(() => new BuiltInTools([tool])).toThrow(message);
   });
 });

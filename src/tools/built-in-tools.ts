@@ -1,7 +1,7 @@
 import { isCloudChange } from '@patchbay/protocol';
 import type { ServerTool, ToolDefinition } from './tool.js';
 
-/** The tools of this server's own `*.tool` files, in the order of the catalog: the server's before the clients'. */
+/** The tools of this server's `*.tool` files, in catalog order: server tools before client tools. */
 export class BuiltInTools {
   readonly all: readonly ToolDefinition[];
   private readonly byName: ReadonlyMap<string, ToolDefinition>;
@@ -21,7 +21,7 @@ export class BuiltInTools {
   }
 }
 
-/** Refuses at the start what would fail at the first call. */
+/** Fails at the start for a definition that would fail at the first call. */
 function checkDefinition(tool: ToolDefinition): void {
   const { name, executionLocation } = tool.contract;
   if ((executionLocation === 'server') !== isServerTool(tool))

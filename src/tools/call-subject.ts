@@ -4,8 +4,8 @@ import type { CallSubject } from '../storage/ports/turn.js';
 import type { ToolDefinition } from './tool.js';
 
 /**
- * What the audit events of a call say of its arguments: where it points, never what it carries. The arguments may break
- * the tool's schema; null stands for a tool that there is not.
+ * What the audit events of a call record about its arguments: places, never contents. The arguments may break the
+ * schema; null: unknown tool.
  */
 export function subjectOf(tool: ToolDefinition | null, args: Json): CallSubject {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return {};

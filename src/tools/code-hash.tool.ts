@@ -27,9 +27,9 @@ const contract: ToolContract = {
   responseSchema: objectSchema({ hash: SHA256, sizeBytes: COUNT }),
   guidance: `# code_hash_normalized
 
-Tells whether two texts are the same apart from line endings and byte order mark. You cannot compute a hash yourself: never make one up.
+Shows whether two texts are equal apart from line endings and byte order mark. Never invent a hash.
 
-- A patch's \`originalSha256\` is another thing: the sha256 of the raw bytes, as workspace_read_file and the Active Files list have it. The two are equal for files with \\n endings and no byte order mark.`,
+- A patch's \`originalSha256\` is different: the sha256 of the raw bytes, as in workspace_read_file and the Active Files list. The two are equal for files with \\n endings and no byte order mark.`,
 };
 
 /** `code_hash_normalized`: the content hash of a text [CREATE-3]. */
@@ -45,7 +45,7 @@ export class CodeHashTool implements ServerTool {
     private readonly jobs: UserJobs,
   ) {}
 
-  /** Exactly one of the two. */
+  /** Exactly one of the two must be given. */
   faultsOf({ content, docPath }: JsonObject): SchemaFault[] {
     const fault = (name: string, message: string): SchemaFault[] => [
       { path: `/${name}`, code: 'content', message },

@@ -9,13 +9,13 @@ import { TurnStore } from '../storage/ports/turns.store.js';
 import { HASH_TEXT } from './text-jobs.js';
 import type { Reconciliation, ToolDefinition } from './tool.js';
 
-/** What a client reports of a file that it has created. */
+/** A client's report of a created file. */
 type Reported = JsonObject & { hash: string; sizeBytes: number };
 
-/** A created file that is not as it was asked for, or not what was uploaded. */
+/** A created file that differs from the arguments or from the upload. */
 interface CreateDivergence extends Record<string, Json> {
   path: string | null;
-  /** What the report was held against. */
+  /** What the report was compared with. */
   against: 'arguments' | 'upload';
   reportedSha256: string;
   otherSha256: string;
@@ -40,7 +40,7 @@ export class CreateFileTool implements ToolDefinition {
     return { ...pathFields(path), overwrite: overwrite === true };
   }
 
-  /** Holds what a client reports of a file that it has created against what it was to create, and has uploaded [CREATE-30]. */
+  /** Compares a client's report of a created file with the arguments and the upload [CREATE-30]. */
   async reconcile(turn: Turn, call: Call, reported: Json, edited: Json): Promise<Reconciliation> {
     const unchanged = { result: reported, completed: reported };
     if ((reported as JsonObject).success !== true) return unchanged;
@@ -56,9 +56,9 @@ export class CreateFileTool implements ToolDefinition {
     edited: Json,
   ): Promise<CreateDivergence | null> {
     const { content } = (edited ?? (await this.argumentsOf(turn, call))) as { content: string };
-    const asked = (await this.pool.run(turn.userId, HASH_TEXT, content, { bytes: content.length }))!;
+    const requested = (await this.pool.run(turn.userId, HASH_TEXT, content, { bytes: content.length }))!;
     return (
-      difference(reported, 'arguments', asked.hash, asked.sizeBytes) ??
+      difference(reported, 'arguments', requested.hash, requested.sizeBytes) ??
       (await this.againstUpload(turn, call, reported))
     );
   }
@@ -67,7 +67,7 @@ export class CreateFileTool implements ToolDefinition {
     return this.turns.argumentsOfCall(turn, positionOf(turn.calls, callId));
   }
 
-  /** What the call has made the head. */
+  /** Compares with the head that the call created. */
   private async againstUpload(
     { workspaceId }: Turn,
     { callId }: Call,
@@ -97,7 +97,7 @@ function difference(
 
 const CREATED_AS = { arguments: 'what it was to write', upload: 'what was uploaded' };
 
-/** What the orchestrator is told of a file that is not what it should be. */
+/** The warning for a file that differs from the expected one. */
 function divergedWarning(found: CreateDivergence): ToolCallError {
   const reported = `sha256 ${found.reportedSha256} and ${found.reportedSizeBytes} bytes`;
   const other = `sha256 ${found.otherSha256} and ${found.otherSizeBytes} bytes`;

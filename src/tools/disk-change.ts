@@ -6,8 +6,8 @@ import type { SessionRecord } from '../storage/records/sessions.js';
 import type { ToolDefinition } from './tool.js';
 
 /**
- * Why a session's call of a server tool is refused that would change only the Cloud's copy of what lies on the disk of a
- * client, connected or away for less than 24 h; null where it is not. A session that has chosen the tool by its name may [SESSION-3].
+ * Why a server tool call is refused that would change only the Cloud's copy of a file in a client's folder, connected
+ * or away for less than 24 h. Null if it is allowed. A session that chose the tool by name may call it [SESSION-3].
  */
 export function diskChange(
   { contract: { name }, changesCloud }: ToolDefinition,
@@ -19,7 +19,7 @@ export function diskChange(
   const onDisk = paths.find((path) => folders.isOnDisk(readCloudPath(path).docPath));
   if (onDisk === undefined) return null;
   const message =
-    `${onDisk} lies in a folder of the user's machine, and ${name} would change the Cloud's copy ` +
-    `alone: ${changesCloud.instead}. Only a session whose \`tools\` name ${name} may change that copy.`;
+    `${onDisk} is in a folder on the user's machine, and ${name} would change only the Cloud's copy: ` +
+    `${changesCloud.instead}. Only a session whose \`tools\` name ${name} may change that copy.`;
   return { code: 'CONFLICT', message };
 }

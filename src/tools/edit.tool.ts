@@ -17,7 +17,7 @@ const contract: ToolContract = {
   name: 'edit',
   description:
     'Replace one exact string in a Cloud text file. oldString must be in the file exactly once, unless replaceAll is true. ' +
-    'With sha256, the edit happens only if the file still is what you have read.',
+    'With sha256, the edit happens only if the file is unchanged since you read it.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema(
@@ -28,11 +28,11 @@ const contract: ToolContract = {
         minLength: 1,
         description: 'The text to replace, exactly as it is in the file.',
       },
-      newString: { type: 'string', description: 'What comes in its place; "" removes it.' },
+      newString: { type: 'string', description: 'The replacement; "" deletes the text.' },
       sha256: {
         type: ['string', 'null'],
         pattern: '^[0-9a-fA-F]{64}$',
-        description: 'sha256 of the version that you have read; another one is STALE.',
+        description: 'sha256 of the version that you read; the call fails with STALE if it differs.',
       },
       replaceAll: {
         type: ['boolean', 'null'],
@@ -54,8 +54,8 @@ const contract: ToolContract = {
 
 Changes a part of a Cloud text file and leaves every other byte as it is.
 
-- Read the file first, and pass the sha256 that you have read: then nothing can have changed in between unnoticed.
-- \`oldString\` is matched exactly, spaces and line endings included. If it occurs more than once the call fails and says how often: take more of the lines around it, or mean all of them with \`replaceAll\`.
+- Read the file first, and pass its sha256: then the edit fails if the file has changed since.
+- \`oldString\` is matched exactly, spaces and line endings included. If it occurs more than once the call fails and says how often: include more surrounding lines, or replace all with \`replaceAll\`.
 - For files on the user's machine use workspace_write_patch.
 - ${PATH_RULES}`,
 };
@@ -69,7 +69,7 @@ interface EditArguments {
   replaceAll?: boolean | null;
 }
 
-/** `edit`: one exact string of a Cloud file for another. */
+/** `edit`: replaces one exact string of a Cloud file. */
 @Injectable()
 export class EditTool implements ServerTool {
   readonly contract = contract;
@@ -94,7 +94,7 @@ export class EditTool implements ServerTool {
     return [{ path: '/newString', code: 'content', message: 'is the same as oldString' }];
   }
 
-  /** Replaces one exact string, or with `replaceAll` every one, in the newest version of a text file. */
+  /** Replaces one exact string, or all with `replaceAll`, in the newest version of a text file. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const wanted = args as unknown as EditArguments;
     const target = readCloudPath(wanted.path);
@@ -119,7 +119,7 @@ export class EditTool implements ServerTool {
     { workspaceId, userId, signal }: ToolContext,
   ): Promise<NewContent & { count: number }> {
     if (typeof sha256 === 'string' && sha256.toLowerCase() !== head.sha256) {
-      throw new DomainError('STALE', `The file has moved on. Its sha256 is ${head.sha256}.`, {
+      throw new DomainError('STALE', `The file has changed. Its sha256 is ${head.sha256}.`, {
         details: { currentSha256: head.sha256 },
       });
     }

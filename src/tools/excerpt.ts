@@ -1,7 +1,7 @@
 import { fieldError } from '../common/domain-error.js';
 import { linesOf } from './text-lines.js';
 
-/** Which part of a text is wanted, and how. */
+/** The wanted part of a text, and its form. */
 export interface ExcerptOptions {
   maxBytes?: number | null;
   numbered?: boolean | null;
@@ -18,10 +18,10 @@ export type Excerpt = {
   message: string;
 };
 
-/** Most bytes of content that are given unless more is asked for. */
+/** Default limit of returned content, in bytes. */
 export const DEFAULT_READ_BYTES = 262_144;
 
-/** The lines from `startLine` on that fit, whole ones only. */
+/** The whole lines from `startLine` on that fit. */
 export function excerpt(text: string, options: ExcerptOptions): Excerpt {
   const startLine = options.startLine ?? 1;
   const maxBytes = options.maxBytes ?? DEFAULT_READ_BYTES;
@@ -44,7 +44,7 @@ export function excerpt(text: string, options: ExcerptOptions): Excerpt {
   const message = !isTruncated
     ? ''
     : parts.length === 0
-      ? `Line ${startLine} alone has ${blocked} bytes: ask for more than that with maxBytes.`
-      : `There are ${lineCount - endLine} more lines; go on with startLine ${endLine + 1}.`;
+      ? `Line ${startLine} alone has ${blocked} bytes: set maxBytes higher than that.`
+      : `There are ${lineCount - endLine} more lines; continue with startLine ${endLine + 1}.`;
   return { content: parts.join(''), lineCount, startLine, endLine, isTruncated, message };
 }

@@ -7,22 +7,22 @@ import { literalFolder } from './glob-pattern.js';
 import { MATCH_PATHS, matchLoad } from './search-jobs.js';
 import type { ToolContext } from './tool.js';
 
-/** Most time that one job of a search may take, in ms: then another's work comes first. */
+/** Longest time of one search job, ms, so that others get their turn. */
 const SLICE_MS = 250;
 
-/** Where to look, and with which glob; null takes every file. */
+/** Where to look, and with which glob; null matches every file. */
 export interface FileQuery {
   folder: ListedFolder;
   glob: string | null;
   clock: SearchClock;
 }
 
-/** The time of one search: it ends when that is up. */
+/** The time limit of one search. */
 export class SearchClock {
   isUp = false;
   private readonly end: number;
 
-  /** @param limits in ms: the most that it may take, and one job of it. @param signal ends the search, which throws then. */
+  /** @param limits ms: the total, and one job @param signal aborts the search, which then throws */
   constructor(
     private readonly limits: { searchMs: number; jobMs: number },
     private readonly signal: AbortSignal | undefined,
@@ -30,7 +30,7 @@ export class SearchClock {
     this.end = performance.now() + limits.searchMs;
   }
 
-  /** What is left for the next job, in ms; it ends well before it would be ended. 0 where the time is up. */
+  /** Time for the next job, ms, with a margin before it would be killed. 0 if the time is up. */
   left(): number {
     this.signal?.throwIfAborted();
     const left = this.isUp ? 0 : Math.max(0, this.end - performance.now());
@@ -39,7 +39,7 @@ export class SearchClock {
   }
 }
 
-/** Goes through the Cloud files below a folder. */
+/** Iterates over the Cloud files below a folder. */
 @Injectable()
 export class FileSearch {
   constructor(
@@ -48,14 +48,14 @@ export class FileSearch {
     private readonly config: Config,
   ) {}
 
-  /** The time of a search that begins now. */
+  /** Starts the clock of a new search. */
   clock({ signal }: ToolContext): SearchClock {
     return new SearchClock(this.config, signal);
   }
 
   /**
-   * The files that fit a glob, by docPath and a page at a time, for as long as there is time. It is not looked where the
-   * literal beginning of the glob rules a file out.
+   * Pages of the files that match a glob, by docPath, until the time is up. Skips folders that the glob's literal
+   * prefix excludes.
    */
   async *filesIn(
     { workspaceId, userId }: ToolContext,
@@ -73,16 +73,16 @@ export class FileSearch {
         if (clock.isUp) return;
         const paths = rest.map((entry) => relativeTo(folder, entry));
         const input = { glob, paths, ms };
-        const { fitting, looked } = await this.pool.run(userId, MATCH_PATHS, input, matchLoad(glob, paths));
+        const { fitting, checked } = await this.pool.run(userId, MATCH_PATHS, input, matchLoad(glob, paths));
         const from = rest;
         yield fitting.map((index) => from[index]!);
-        rest = rest.slice(looked);
+        rest = rest.slice(checked);
       }
     }
   }
 }
 
-/** The docPath of an entry as it is seen from a folder. */
+/** The docPath of an entry relative to a folder. */
 function relativeTo(folder: ListedFolder, { docPath }: Pick<ListedEntry, 'docPath'>): string {
   return folder.docPath === '' ? docPath : docPath.slice(folder.docPath.length + 1);
 }

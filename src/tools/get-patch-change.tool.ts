@@ -35,23 +35,23 @@ const contract: ToolContract = {
       type: 'object',
       description:
         'The change as it was proposed, with its outcome, which is null while it is open. ' +
-        'Of a change of another user that was not applied only changeId and status; operation is null.',
+        'For another user’s unapplied change only changeId and status are given; operation is null.',
     },
     fileOutcome: {
       type: ['object', 'null'],
-      description: 'What became of the whole file; null while it is open.',
+      description: 'Outcome of the whole file; null while it is open.',
     },
   }),
   guidance: `# get_patch_change
 
-Tells what one change of an earlier patch was, and what became of it.
+Shows one change of an earlier patch, and its outcome.
 
 - Use it when the user asks about a change, or when a result says that a change was rejected or failed and you need its lines again.
 - It takes the changeId that the server gave, not your own changeKey.
-- The lines are those of the file as it was then. Before you patch again, read the file as it is now.`,
+- The lines are those of the file at that time. Read the current file before you patch again.`,
 };
 
-/** `get_patch_change`: what was proposed under a changeId, and what became of it. */
+/** `get_patch_change`: the proposal of a changeId, and its outcome. */
 @Injectable()
 export class GetPatchChangeTool implements ServerTool {
   readonly contract = contract;
@@ -59,7 +59,7 @@ export class GetPatchChangeTool implements ServerTool {
 
   constructor(private readonly patches: PatchesService) {}
 
-  /** Finds a change by its id, whichever session it was proposed in. */
+  /** Finds a change by id in any session. */
   async execute({ changeId }: JsonObject, context: ToolContext): Promise<JsonObject> {
     if (!isUuid(changeId)) throw new DomainError('NOT_FOUND', 'There is no such change in this workspace.');
     return (await this.patches.change(context, changeId.toLowerCase())) as unknown as JsonObject;

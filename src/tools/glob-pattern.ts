@@ -3,13 +3,13 @@ import { RE2JS } from 're2js';
 import { fieldError } from '../common/domain-error.js';
 
 const MAX_BRACES = 5;
-/** Instructions of a compiled pattern: with the length of the text they bound the time of a match. */
+/** Instructions of a compiled pattern: with the text length they bound the time of a match. */
 const MAX_PROGRAM = 1_000;
 
-/** Whether a docPath, as it is seen from the folder, fits. */
+/** Whether a docPath relative to the folder matches. */
 export type PathTest = (docPath: string) => boolean;
 
-/** Compiles a regular expression whose matching time is bounded; VALIDATION_ERROR on `field` where it is none. */
+/** Compiles a regular expression with bounded match time; VALIDATION_ERROR on `field` if it is invalid. */
 export function compileSafe(source: string, flags: number, field: string): RE2JS {
   let compiled: RE2JS;
   try {
@@ -22,15 +22,15 @@ export function compileSafe(source: string, flags: number, field: string): RE2JS
 }
 
 /**
- * A glob as a test of docPaths that are relative to a folder. It becomes a regular expression of RE2, which takes linear
- * time where the backtracking of JavaScript's takes exponential time.
+ * Compiles a glob for docPaths relative to a folder. It uses RE2, which is linear; JavaScript's backtracking can be
+ * exponential.
  */
 export function compileGlob(glob: string, field: string): PathTest {
   const compiled = compileSafe(sourceOf(foldCase(glob), field), RE2JS.DOTALL, field);
   return (docPath) => compiled.testExact(docPath);
 }
 
-/** The folders that every path which fits lies in, as the beginning of a docPath; "" where there are none. */
+/** The literal folders that begin every matching path, as a docPath prefix; "" if there are none. */
 export function literalFolder(glob: string): string {
   const parts = glob.replace(/^\//, '').split('/');
   const magic = parts.findIndex((part) => /[*?[\]{},]/.test(part));
@@ -52,7 +52,7 @@ function sourceOf(glob: string, field: string): string {
   return source;
 }
 
-/** The expression for what stands at a place of the pattern, and how many characters it takes. */
+/** The expression for the pattern at an index, and the number of characters it consumes. */
 function pieceOf(pattern: string, at: number, open: number, field: string): [string, number] {
   const char = pattern[at]!;
   switch (char) {
@@ -75,7 +75,7 @@ function pieceOf(pattern: string, at: number, open: number, field: string): [str
   }
 }
 
-/** `**` as a whole part of the path stands for any number of folders, every other star for a part of one name. */
+/** `**` as a whole path component matches any number of folders; other stars match within one name. */
 function stars(pattern: string, at: number): [string, number] {
   let end = at;
   while (pattern[end] === '*') end += 1;

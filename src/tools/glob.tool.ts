@@ -16,7 +16,7 @@ const contract: ToolContract = {
   name: 'glob',
   description:
     'Find Cloud files by a pattern of their path, such as "**/*.spec.ts" or "src/{api,web}/**". ' +
-    'The pattern is held against the path below the folder; upper and lower case are the same.',
+    'The pattern is matched against the path below the folder, ignoring case.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema(
@@ -28,7 +28,7 @@ const contract: ToolContract = {
         description: '* and ? within a name, ** across folders, [abc] and [!a-z], {one,other}.',
       },
       path: optional({
-        ...cloudPath('Folder to look in; the whole workspace where it is left out.'),
+        ...cloudPath('Folder to look in; default: the whole workspace.'),
         default: '/',
       }),
       limit: {
@@ -36,7 +36,7 @@ const contract: ToolContract = {
         minimum: 1,
         maximum: 5000,
         default: DEFAULT_LIMIT,
-        description: 'Most files to return.',
+        description: 'Maximum number of files to return.',
       },
     },
     ['pattern'],
@@ -47,14 +47,14 @@ const contract: ToolContract = {
   }),
   guidance: `# glob
 
-Finds Cloud files by name when you know a part of it.
+Finds Cloud files when you know part of the name.
 
-- \`*.ts\` is only directly in the folder, \`**/*.ts\` at any depth.
-- Narrow it with \`path\`: fewer files are looked at. \`isTruncated: true\` means that there may be more.
+- \`*.ts\` matches only directly in the folder, \`**/*.ts\` at any depth.
+- Narrow the search with \`path\`. \`isTruncated: true\` means that there may be more files.
 - To find text inside files use grep.`,
 };
 
-/** `glob`: Cloud files by name. */
+/** `glob`: finds Cloud files by name. */
 @Injectable()
 export class GlobTool implements ServerTool {
   readonly contract = contract;
@@ -71,7 +71,7 @@ export class GlobTool implements ServerTool {
     return faultsFrom(() => compileGlob(pattern as string, 'pattern'));
   }
 
-  /** Files whose path below the folder fits the pattern, by docPath. */
+  /** Files whose path below the folder matches the pattern, by docPath. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { pattern, path, limit } = args as { pattern: string; path?: string | null; limit?: number | null };
     const folder = await this.files.requireFolder(context.workspaceId, readCloudPath(path ?? '/'));

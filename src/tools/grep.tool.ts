@@ -24,14 +24,14 @@ import type { FoundLines } from './text-search.js';
 import { faultsFrom, type SchemaFault } from './tool-schemas.js';
 
 const DEFAULT_LIMIT = 200;
-/** Bytes and files that are searched in one go, about. */
+/** Approximate bytes and files per search batch. */
 const SEARCHED_AT_ONCE = 1024 * 1024;
 const FILES_AT_ONCE = 1_000;
 
 const contract: ToolContract = {
   name: 'grep',
   description:
-    'Search the lines of Cloud text files for a regular expression, and get the lines that match with path and line number.',
+    'Search the lines of Cloud text files for a regular expression, and get the matching lines with path and line number.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema(
@@ -44,31 +44,31 @@ const contract: ToolContract = {
           'Regular expression in RE2 syntax: no backreferences, no lookaround. Matched line by line.',
       },
       path: optional({
-        ...cloudPath('File, or folder to look in; the whole workspace where it is left out.'),
+        ...cloudPath('File, or folder to look in; default: the whole workspace.'),
         default: '/',
       }),
       glob: {
         type: ['string', 'null'],
         minLength: 1,
         maxLength: 500,
-        description: 'Only files whose path below the folder fits this pattern, as in glob.',
+        description: 'Only files whose path below the folder matches this pattern, as in glob.',
       },
       literal: {
         type: ['boolean', 'null'],
         default: false,
-        description: 'true takes pattern as plain text.',
+        description: 'true treats pattern as plain text.',
       },
       ignoreCase: {
         type: ['boolean', 'null'],
         default: false,
-        description: 'true takes upper and lower case as the same.',
+        description: 'true ignores case.',
       },
       limit: {
         type: ['integer', 'null'],
         minimum: 1,
         maximum: 2000,
         default: DEFAULT_LIMIT,
-        description: 'Most lines to return.',
+        description: 'Maximum number of lines to return.',
       },
     },
     ['pattern'],
@@ -83,13 +83,13 @@ const contract: ToolContract = {
   }),
   guidance: `# grep
 
-Finds where something is said in the workspace's Cloud files.
+Finds text in the workspace's Cloud files.
 
-- Search for what is rare: a name, a message, a constant. Narrow it with \`path\` and \`glob\`.
-- The pattern is RE2: no backreferences and no lookaround. With \`literal: true\` nothing has to be escaped.
-- A match is one line; of a very long one you get what is around the match, and a match of more than 1,000 characters may be missed in it. Files that are not text are passed over.
-- \`isTruncated: true\` means that the limit or the time was used up: ask for less.
-- Active Files are searched in their Cloud copy, which may be older than what the editor holds.`,
+- Search for rare text: a name, a message, a constant. Narrow the search with \`path\` and \`glob\`.
+- The pattern is RE2: no backreferences and no lookaround. With \`literal: true\` nothing needs escaping.
+- A match is one line. Of a very long line you get the part around the match, and a match of more than 1,000 characters may be missed. Files that are not text are skipped.
+- \`isTruncated: true\` means that the limit or the time was reached: narrow the search.
+- Active Files are searched in their Cloud copy, which may be older than the editor's text.`,
 };
 
 /** Arguments of `grep`. */
@@ -102,7 +102,7 @@ interface GrepArguments {
   limit?: number | null;
 }
 
-/** `grep`: lines of Cloud files that fit a pattern. */
+/** `grep`: finds lines of Cloud files that match a pattern. */
 @Injectable()
 export class GrepTool implements ServerTool {
   readonly contract = contract;
@@ -117,7 +117,7 @@ export class GrepTool implements ServerTool {
     private readonly jobs: UserJobs,
   ) {}
 
-  /** A pattern that takes long to compile is judged where that is done. */
+  /** A pattern that compiles slowly is checked on the worker instead. */
   faultsOf(args: JsonObject): SchemaFault[] {
     const wanted = args as unknown as GrepArguments;
     const expression = expressionOf(wanted);
@@ -127,7 +127,7 @@ export class GrepTool implements ServerTool {
     ];
   }
 
-  /** Patterns are RE2's, so that each line takes linear time; the whole has a time limit. */
+  /** Uses RE2, so each line takes linear time; the whole search has a time limit. */
   execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const wanted = args as unknown as GrepArguments;
     return this.jobs.run(context.userId, () => this.find(wanted, context), 'searches');
@@ -144,7 +144,7 @@ export class GrepTool implements ServerTool {
     return { ...found, isTruncated: found.isTruncated || clock.isUp };
   }
 
-  /** Adds what is found in the files, a slice of time after the other, so that another's work comes between. */
+  /** Searches the files in time slices, so that others get their turn. */
   private async searchIn(
     files: readonly SearchedFile[],
     wanted: GrepArguments,
@@ -177,13 +177,13 @@ export class GrepTool implements ServerTool {
     }
   }
 
-  /** A pattern that was not judged when the call was taken is at fault also where there is nothing to search. */
+  /** A pattern that was not checked at acceptance must fail even if there is nothing to search. */
   private async judge(expression: Expression, { userId }: ToolContext): Promise<void> {
     const nothing = { expression, files: [], from: START, limit: 0, ms: 0 };
     await this.pool.run(userId, SEARCH_LINES, nothing, searchLoad(expression, 0));
   }
 
-  /** The files to search with their bytes, as many at a time as are worked on in one go. */
+  /** The files to search with their bytes, in batches. */
   private async *texts(
     wanted: GrepArguments,
     context: ToolContext,
@@ -206,7 +206,7 @@ export class GrepTool implements ServerTool {
     if (files.length > 0) yield files;
   }
 
-  /** docPaths of the files to search, for as long as there is time. */
+  /** docPaths of the files to search, until the time is up. */
   private async *candidates(
     { path, glob }: GrepArguments,
     context: ToolContext,
@@ -230,7 +230,7 @@ export class GrepTool implements ServerTool {
   }
 }
 
-/** A file to look through. */
+/** A file to search. */
 interface SearchedFile {
   path: string;
   bytes: Buffer;

@@ -2,8 +2,8 @@ import type { Json, JsonSchema } from '@patchbay/protocol';
 import type { SchemaFault } from './tool-schemas.js';
 
 /**
- * The first list that has more items than its schema allows, of those that lie in objects alone. Looked at before
- * anything else, since a rule about a whole list may be asked before the one about its length.
+ * The first list that exceeds its schema's `maxItems`, among lists nested only in objects. Checked first, since other
+ * list rules may run before the length check.
  */
 export function tooManyIn(schema: JsonSchema, value: Json, path = ''): SchemaFault | null {
   const { maxItems, properties } = schema as { maxItems?: number; properties?: Record<string, JsonSchema> };

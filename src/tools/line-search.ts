@@ -1,14 +1,14 @@
 import type { RE2JS } from 're2js';
 
-/** Characters that are searched at a time, so that no look takes long however long the line is. */
+/** Characters per match, so that long lines do not block. */
 const PIECE = 2_000;
-/** A match of at most this many characters is whole in one of the pieces. */
+/** Matches up to this many characters are whole in some piece. */
 const OVERLAP = 1_000;
 
-/** Longest piece that is looked at where a match goes on beyond a cut, in characters; times the pattern's size. */
+/** Longest extended piece, in characters times the pattern's size, for a match that crosses a cut. */
 const MAX_PIECE = 64_000;
 const MAX_WORK = 2_000_000;
-/** Such looks at one line. */
+/** Extended pieces per line. */
 const MAX_LONGER_LOOKS = 8;
 
 /** A part of a line. */
@@ -19,7 +19,7 @@ export interface LinePiece {
   isLast: boolean;
 }
 
-/** Looks through a line piece by piece; a short one is a piece. */
+/** Searches a line in pieces; a short line is one piece. */
 export class LineSearch {
   private longerLooks = MAX_LONGER_LOOKS;
 
@@ -28,7 +28,7 @@ export class LineSearch {
     private readonly line: string,
   ) {}
 
-  /** The pieces, which overlap, from the one that begins at an index. */
+  /** The overlapping pieces from an index on. */
   *pieces(from = 0): Generator<LinePiece> {
     for (let start = from; ; start += PIECE - OVERLAP) {
       const piece = this.pieceAt(start, PIECE);
@@ -38,11 +38,11 @@ export class LineSearch {
   }
 
   /**
-   * Index in the line of what fits in a piece of it; null where nothing does, or only because the line is cut there: what
-   * a pattern says of a place beside the cut is not true of the line.
+   * Index in the line of a match in the piece; null if there is none, or it exists only because of the cut. Assertions
+   * next to a cut do not hold for the line.
    */
   placeIn({ text, start, isLast }: LinePiece): number | null {
-    // Cheaper than to look for the place.
+    // A test is cheaper than locating the match.
     if (!this.expression.test(text)) return null;
     const { atStart, atEnd } = assertionsOf(this.expression.pattern());
     const matcher = this.expression.matcher(text);
@@ -55,7 +55,7 @@ export class LineSearch {
     return goesOn ? this.placeInLonger(start, text.length) : null;
   }
 
-  /** The same with as much more of the line as may be looked at in one go. */
+  /** Searches again with a longer piece. */
   private placeInLonger(start: number, than: number): number | null {
     const length = Math.min(MAX_PIECE, Math.floor(MAX_WORK / this.expression.programSize()));
     if (length <= than || this.longerLooks === 0) return null;
@@ -69,8 +69,8 @@ export class LineSearch {
   }
 }
 
-/** Whether a pattern says anything of the place before, or behind, what it matches. */
+/** Whether a pattern asserts something before or after its match. */
 function assertionsOf(pattern: string): { atStart: boolean; atEnd: boolean } {
-  const bare = pattern.replace(/\\[^AzbB]/gs, '').replace(/\[\^/g, '[');
-  return { atStart: /\^|\\[AbB]/.test(bare), atEnd: /\$|\\[zbB]/.test(bare) };
+  const stripped = pattern.replace(/\\[^AzbB]/gs, '').replace(/\[\^/g, '[');
+  return { atStart: /\^|\\[AbB]/.test(stripped), atEnd: /\$|\\[zbB]/.test(stripped) };
 }

@@ -7,7 +7,7 @@ import type { ServerTool, ToolContext } from './tool.js';
 const contract: ToolContract = {
   name: 'workspace_list_active_files',
   description:
-    'List the Active Files: those that are open in the user’s editor, perhaps with unsaved changes, with the sha256 of what the editor holds.',
+    'List the Active Files: files open in the user’s editor, perhaps with unsaved changes, with the sha256 of the editor’s text.',
   category: 'workspace',
   executionLocation: 'server',
   requestSchema: objectSchema({}),
@@ -25,13 +25,13 @@ const contract: ToolContract = {
   }),
   guidance: `# workspace_list_active_files
 
-Shows what the user has open. An Active File outranks its Cloud copy: plan patches on its sha256.
+Shows what the user has open. An Active File takes precedence over its Cloud copy: base patches on its sha256.
 
 - The list is in your context at the start of a turn; ask again when the user may have opened, closed or edited files since.
-- \`isDirty: true\` means that the editor holds changes which are not saved yet.`,
+- \`isDirty: true\` means that the editor has unsaved changes.`,
 };
 
-/** `workspace_list_active_files`: what is open in the session's editor. */
+/** `workspace_list_active_files`: the session's Active Files. */
 @Injectable()
 export class ListActiveFilesTool implements ServerTool {
   readonly contract = contract;
@@ -39,7 +39,7 @@ export class ListActiveFilesTool implements ServerTool {
 
   constructor(private readonly sessions: SessionsService) {}
 
-  /** What is open in the session's editor; nothing for a call outside of any session. */
+  /** The session's Active Files; none for a call without a session. */
   async execute(_args: JsonObject, { workspaceId, sessionId }: ToolContext): Promise<JsonObject> {
     const activeFiles = await this.sessions.activeFiles(workspaceId, sessionId);
     return { activeFiles: activeFiles.map((file) => ({ ...file })) };

@@ -17,16 +17,16 @@ const contract: ToolContract = {
       prefix: {
         type: ['string', 'null'],
         maxLength: 1024,
-        description: 'Beginning of the docPath; all files where it is left out.',
+        description: 'Prefix of the docPath; default: all files.',
       },
       limit: {
         type: ['integer', 'null'],
         minimum: 1,
         maximum: 1000,
         default: DEFAULT_LIMIT,
-        description: 'Most files of one page.',
+        description: 'Maximum number of files per page.',
       },
-      cursor: { type: ['string', 'null'], description: 'nextCursor of the page before.' },
+      cursor: { type: ['string', 'null'], description: 'nextCursor of the previous page.' },
     },
     [],
   ),
@@ -39,11 +39,11 @@ const contract: ToolContract = {
   }),
   guidance: `# workspace_list_files
 
-Shows which Cloud files there are, and in which version.
+Lists the Cloud files with their versions.
 
 - The directory snapshot in your context is usually enough; list when it is truncated or old.
 - Give the narrowest \`prefix\` you can, such as \`myrepo/src/orders/\`. For names anywhere use glob.
-- Go on with \`cursor\` only as far as you need.`,
+- Continue with \`cursor\` only as far as you need.`,
 };
 
 /** `workspace_list_files`: Cloud files by docPath prefix. */

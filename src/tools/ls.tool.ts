@@ -9,19 +9,19 @@ import type { ListedEntry } from '../storage/ports/files.store.js';
 import { cloudPath, objectSchema, optional, PATH_RULES, TEXT, TIME } from './schema-parts.js';
 import type { ServerTool, ToolContext } from './tool.js';
 
-/** Entries that are written down before it is asked whether others are to have their turn. */
+/** Entries that are rendered before others get their turn. */
 const VIEWED_AT_ONCE = 500;
 
 const contract: ToolContract = {
   name: 'ls',
   description:
-    'List a folder of the workspace’s Cloud files: what is directly in it, or with recursive: true everything below it. ' +
-    'Entries come sorted by path, each with its name, path, type (Document or Folder) and time of last change.',
+    'List a folder of the workspace’s Cloud files: its direct content, or with recursive: true everything below it. ' +
+    'Entries are sorted by path, each with its name, path, type (Document or Folder) and time of last change.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema(
     {
-      path: optional({ ...cloudPath('Folder to list; the root where it is left out.'), default: '/' }),
+      path: optional({ ...cloudPath('Folder to list; default: the root.'), default: '/' }),
       recursive: {
         type: ['boolean', 'null'],
         default: false,
@@ -44,15 +44,15 @@ const contract: ToolContract = {
   }),
   guidance: `# ls
 
-Shows what a Cloud folder holds.
+Lists the content of a Cloud folder.
 
 - Look here before you guess a path. Begin at the top and go down; ask for \`recursive: true\` only on folders you know to be small.
-- To find files by name use glob, to find text in them use grep: both answer with less.
+- To find files by name use glob, to find text in them use grep: both return less.
 - ${PATH_RULES}
-- A path that is a file is an error; a folder that does not exist is NOT_FOUND.`,
+- The path of a file is an error; a missing folder gives NOT_FOUND.`,
 };
 
-/** `ls`: what is in a Cloud folder. */
+/** `ls`: the content of a Cloud folder. */
 @Injectable()
 export class LsTool implements ServerTool {
   readonly contract = contract;
@@ -91,11 +91,11 @@ async function views(entries: readonly ListedEntry[]): Promise<JsonObject[]> {
 
 /** By code point of the path. */
 function sorted(entries: readonly ListedEntry[]): ListedEntry[] {
-  const keyed = entries.map((entry): [string, ListedEntry] => [orderKey(entry.path), entry]);
-  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, entry]) => entry);
+  const withKeys = entries.map((entry): [string, ListedEntry] => [orderKey(entry.path), entry]);
+  return withKeys.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, entry]) => entry);
 }
 
-/** UTF-16 puts what is beyond the basic plane before U+E000; by code point it comes last. */
+/** UTF-16 sorts supplementary characters before U+E000; by code point they come last. */
 function orderKey(path: string): string {
   return path.replace(/[\ud800-\uffff]/g, (unit) => {
     const code = unit.charCodeAt(0);

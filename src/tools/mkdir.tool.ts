@@ -7,20 +7,19 @@ import { type ServerTool, toolChange, type ToolContext } from './tool.js';
 
 const contract: ToolContract = {
   name: 'mkdir',
-  description:
-    'Make a Cloud folder, with the folders above it. A folder that is there already stays as it is.',
+  description: 'Create a Cloud folder and its parents. An existing folder stays unchanged.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema({ path: cloudPath('Path of the folder.') }),
   responseSchema: objectSchema({ path: TEXT, fileId: UUID, created: { type: 'boolean' } }),
   guidance: `# mkdir
 
-Makes a Cloud folder. You rarely need it: write makes the folders of a new file by itself. Use it where a folder has to be there while it is still empty.
+Creates a Cloud folder. You rarely need it: write creates the folders of a new file. Use it if a folder has to exist while it is empty.
 
 - ${PATH_RULES}`,
 };
 
-/** `mkdir`: a Cloud folder. */
+/** `mkdir`: creates a Cloud folder. */
 @Injectable()
 export class MkdirTool implements ServerTool {
   readonly contract = contract;
@@ -28,12 +27,12 @@ export class MkdirTool implements ServerTool {
   readonly pathArguments = ['path'];
   readonly changesCloud = {
     paths: this.pathArguments,
-    instead: `call ${createFile.name}, which makes the folders that its file needs`,
+    instead: `call ${createFile.name}, which creates the folders that its file needs`,
   };
 
   constructor(private readonly writes: FileWrites) {}
 
-  /** Makes a folder and those above it. */
+  /** Creates a folder and its parents. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
     const origin = toolChange(this, context);
     const { folder, created } = await this.writes.makeFolder(origin, readCloudPath(path as string));

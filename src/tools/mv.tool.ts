@@ -10,7 +10,7 @@ import { type ServerTool, toolChange, type ToolContext } from './tool.js';
 const contract: ToolContract = {
   name: 'mv',
   description:
-    'Move or rename a Cloud file. It keeps its id and its versions; missing folders are made. What is at the new path already is never replaced.',
+    'Move or rename a Cloud file. It keeps its id and its versions; missing folders are created. An existing file at the new path is never replaced.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema({
@@ -20,15 +20,15 @@ const contract: ToolContract = {
   responseSchema: objectSchema({ from: TEXT, path: TEXT, fileId: UUID }),
   guidance: `# mv
 
-Gives a Cloud file another path.
+Moves or renames a Cloud file.
 
 - \`to\` is the whole new path, not a folder to put the file into.
-- Where something is at the new path the call is a CONFLICT: choose another path, or delete what is there first if that is really meant.
+- If the new path exists, the call fails with CONFLICT: choose another path, or first delete the existing file if the user wants that.
 - Folders are moved by moving their files.
 - ${PATH_RULES}`,
 };
 
-/** `mv`: another path for a Cloud file. */
+/** `mv`: moves a Cloud file. */
 @Injectable()
 export class MvTool implements ServerTool {
   readonly contract = contract;

@@ -5,9 +5,9 @@ import type { CloudPath } from '../files/cloud-path.js';
 import { FilesService } from '../files/files.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import type { FileRecord } from '../storage/ports/files.store.js';
-import { SessionTexts, type TextsOf, whyNot } from './session-texts.js';
+import { SessionTexts, type TextsOf, reasonOf } from './session-texts.js';
 
-/** Whose text of a file counts, and what there is to know of it; its bytes are got when they are asked for. */
+/** The source and metadata of a file's current text; the bytes are read on demand. */
 export interface NewestText {
   kind: 'text';
   path: string;
@@ -19,14 +19,14 @@ export interface NewestText {
   warnings: string[];
 }
 
-/** A file that is open in an editor which does not give its text, and that the Cloud does not have. */
+/** An open file whose editor does not return its text, and which is not in the Cloud. */
 export interface OutOfReach {
   kind: 'out_of_reach';
   active: ActiveFile;
-  why: string;
+  reason: string;
 }
 
-/** Finds the text of a file that counts: the editor's before the disk's before the Cloud's [TOOL-1]. */
+/** Finds the current text of a file: the editor's, else the disk's, else the Cloud's [TOOL-1]. */
 @Injectable()
 export class NewestTexts {
   constructor(
@@ -35,19 +35,19 @@ export class NewestTexts {
     private readonly texts: SessionTexts,
   ) {}
 
-  /** NOT_FOUND where nobody has the file, VALIDATION_ERROR where it is a folder. */
-  async find(whose: TextsOf, target: CloudPath, field: string): Promise<NewestText | OutOfReach> {
+  /** NOT_FOUND if nobody has the file, VALIDATION_ERROR if it is a folder. */
+  async find(client: TextsOf, target: CloudPath, field: string): Promise<NewestText | OutOfReach> {
     const { docPath } = target;
-    const active = await this.activeFile(whose, docPath);
+    const active = await this.activeFile(client, docPath);
     const isFile = docPath !== '' && !target.namesFolder;
-    const reading = isFile ? await this.texts.read(whose, docPath, active) : NOBODY;
-    const entry = isFile ? await this.files.at(whose.workspaceId, target) : null;
+    const reading = isFile ? await this.texts.read(client, docPath, active) : NOBODY;
+    const entry = isFile ? await this.files.at(client.workspaceId, target) : null;
     const head = entry?.kind === 'file' ? entry : null;
     if (reading.kind === 'given') return fromClient(target, reading, head);
-    if (active !== null && head === null) return { kind: 'out_of_reach', active, why: whyNot(reading) };
-    const file = await this.files.requireFile(whose.workspaceId, target, field);
+    if (active !== null && head === null) return { kind: 'out_of_reach', active, reason: reasonOf(reading) };
+    const file = await this.files.requireFile(client.workspaceId, target, field);
     const { sha256, sizeBytes } = file.head;
-    const bytes = () => this.files.bytesOf(whose.workspaceId, file.head);
+    const bytes = () => this.files.bytesOf(client.workspaceId, file.head);
     const warnings = cloudWarnings(reading, active, sha256);
     return {
       ...{ kind: 'text', path: file.path, sizeBytes, bytes, sha256 },
@@ -55,7 +55,7 @@ export class NewestTexts {
     };
   }
 
-  /** The file as the session has it open; null where it has not. */
+  /** The session's Active file; null if it is not open. */
   async activeFile({ workspaceId, sessionId }: TextsOf, docPath: string): Promise<ActiveFile | null> {
     const active = await this.sessions.activeFiles(workspaceId, sessionId);
     return active.find((file) => file.docPath === docPath) ?? null;
@@ -80,11 +80,11 @@ function differences(sha256: string, source: 'active' | 'disk', file: FileRecord
   if (file === null) return ['The Cloud does not have this file.'];
   const { head } = file;
   if (head.sha256 === sha256) return [];
-  const other = `The Cloud has another text of this file (sha256 ${head.sha256})`;
+  const other = `The Cloud has a different text of this file (sha256 ${head.sha256})`;
   return source === 'active'
-    ? [`${other}, which the editor does not have. Plan on what is here.`]
+    ? [`${other}, which the editor does not have. Base patches on this text.`]
     : [
-        `${other}, which the folder does not have. Plan on what is here; until the folder is pushed or pulled, what a patch makes of it is kept beside the Cloud’s text.`,
+        `${other}, which the folder does not have. Base patches on this text; until the folder is pushed or pulled, patched versions are kept as conflicts beside the Cloud’s text.`,
       ];
 }
 
@@ -92,14 +92,14 @@ function cloudWarnings(reading: FileReading, active: ActiveFile | null, sha256: 
   if (active === null) return reading.kind === 'nobody' ? [] : [ofFolder(reading)];
   const open =
     active.sha256 === sha256
-      ? 'This is the Cloud’s text, which the editor had open too when it last told.'
-      : `This is the Cloud’s text. The open text (sha256 ${active.sha256}) outranks it: do not plan a patch on what is here.`;
-  return [`The file is open in an editor that does not give its text: ${whyNot(reading)}. ${open}`];
+      ? 'This is the Cloud’s text, which the editor also had open when it last reported.'
+      : `This is the Cloud’s text. The open text (sha256 ${active.sha256}) takes precedence: do not base a patch on this text.`;
+  return [`The file is open in an editor that does not return its text: ${reasonOf(reading)}. ${open}`];
 }
 
 function ofFolder(reading: FileReading): string {
   if (reading.kind === 'refused' && reading.code === 'NOT_FOUND') {
-    return 'The connected folder does not have this file: it was deleted there, or never written. This is the Cloud’s text.';
+    return 'The connected folder does not have this file: it was deleted there or never written. This is the Cloud’s text.';
   }
-  return `The file lies in a connected folder whose client does not give it: ${whyNot(reading)}. This is the Cloud’s text; the folder may hold another.`;
+  return `The file is in a connected folder whose client does not return it: ${reasonOf(reading)}. This is the Cloud’s text; the folder may have a different one.`;
 }

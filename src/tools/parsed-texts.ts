@@ -8,33 +8,33 @@ import {
 } from '@patchbay/protocol';
 import type { SchemaFault } from './tool-schemas.js';
 
-/** Arguments in which texts of JSON were parsed. */
+/** Arguments after JSON texts in them were parsed. */
 export interface ParsedTexts {
-  /** The same value where nothing was. */
+  /** The same object if nothing was parsed. */
   args: Json;
-  /** JSON Pointers of what was parsed. */
+  /** JSON Pointers of the parsed texts. */
   parsed: string[];
-  /** Why other texts in the place of a list or an object could not be. */
+  /** Why other texts in place of a list or object could not be parsed. */
   faults: SchemaFault[];
 }
 
-/** As text they stay refused: lines of a file may look like JSON. */
+/** Never parsed: lines of a file may look like JSON. */
 const LINES = 'newLines';
 
-/** Most texts that are looked at in one call. */
+/** Texts that are checked per call. */
 const MAX_TEXTS = 10_000;
 
 /**
- * Parses texts in arguments where the schema has no text, but a list or an object: models often send `files` as a string of
- * JSON. Whether what comes out fits the schema is for the caller to check.
- * @param count of all texts that are parsed for one request
+ * Parses texts where the schema expects a list or object, since models often send `files` as a JSON string. The caller
+ * checks the result against the schema.
+ * @param count counts the JSON texts of one request
  */
 export function parseTexts(schema: JsonSchema, args: Json, count: JsonCount): ParsedTexts {
   const reader = new TextReader(count);
   return { args: reader.read([schema], args, ''), parsed: reader.parsed, faults: reader.faults };
 }
 
-/** The value that a text of JSON has; the text itself, and why, where it has none. */
+/** The value of a JSON text; the text itself and the fault if it is invalid. */
 export function readJsonText(text: string, count: JsonCount): { value: unknown; fault: string | null } {
   try {
     return { value: parseExactJson(text, count), fault: null };
@@ -75,8 +75,8 @@ class TextReader {
 
   private readText(schemas: readonly JsonSchema[], text: string, path: string): Json {
     const kinds = kindsOf(schemas);
-    const isTaken = kinds.has('string') || !(kinds.has('array') || kinds.has('object'));
-    if (isTaken || this.parsed.length + this.faults.length >= MAX_TEXTS) return text;
+    const isAllowed = kinds.has('string') || !(kinds.has('array') || kinds.has('object'));
+    if (isAllowed || this.parsed.length + this.faults.length >= MAX_TEXTS) return text;
     const { value, fault } = readJsonText(text, this.count);
     if (fault !== null) this.faults.push({ path, code: 'json', message: fault });
     const kind = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
@@ -91,7 +91,7 @@ function faultOf(text: string, error: unknown): string {
   return `is not valid JSON: ${jsonFault(text)}`;
 }
 
-/** The schemas that a value may follow, each without choices. */
+/** The schemas that may apply to a value, with choices expanded. */
 function alternatives(schemas: readonly JsonSchema[]): JsonSchema[] {
   return schemas.flatMap((schema) => {
     const choices = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
@@ -110,7 +110,7 @@ function holdsValues({ type }: JsonSchema): boolean {
   return type === 'array' || type === 'object' || Array.isArray(type);
 }
 
-/** The types that are allowed; `string` too where anything is. */
+/** The allowed types; includes `string` if anything is allowed. */
 function kindsOf(schemas: readonly JsonSchema[]): Set<string> {
   return new Set(alternatives(schemas).flatMap(({ type }) => (type ?? 'string') as string | string[]));
 }

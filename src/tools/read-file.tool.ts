@@ -15,9 +15,9 @@ const MAX_READ_BYTES = 8 * 1024 * 1024;
 const contract: ToolContract = {
   name: 'workspace_read_file',
   description:
-    'Read the newest text of a file: what the user’s editor has open (Active Files), else what is in the connected folder, else the Cloud’s copy. ' +
-    'With it come its source, its sha256 to patch against, and its line count; numbered: true puts a number before every line. ' +
-    'Long files come in parts that end at a line’s end: go on with startLine.',
+    'Read the newest text of a file: the text open in the user’s editor (Active Files), else the file in the connected folder, else the Cloud’s copy. ' +
+    'The result includes its source, its sha256 for patches, and its line count; numbered: true puts a number before every line. ' +
+    'Long files are returned in parts of whole lines: continue with startLine.',
   category: 'workspace',
   executionLocation: 'server',
   requestSchema: objectSchema(
@@ -28,7 +28,7 @@ const contract: ToolContract = {
         minimum: 1,
         maximum: MAX_READ_BYTES,
         default: DEFAULT_READ_BYTES,
-        description: 'Most bytes of content to return.',
+        description: 'Maximum bytes of content to return.',
       },
       numbered: {
         type: ['boolean', 'null'],
@@ -54,7 +54,7 @@ const contract: ToolContract = {
       source: { enum: ['active', 'disk', 'cloud'] },
       isDirty: {
         type: 'boolean',
-        description: 'The editor holds changes that are not saved; only with source active.',
+        description: 'The editor has unsaved changes; only with source active.',
       },
       content: TEXT,
       lineCount: COUNT,
@@ -63,13 +63,13 @@ const contract: ToolContract = {
       isTruncated: { type: 'boolean' },
       errorCode: { enum: [null, 'ALREADY_IN_CONTEXT'] },
       message: TEXT,
-      warnings: { type: 'array', items: TEXT, description: 'What to know before you plan on this text.' },
+      warnings: { type: 'array', items: TEXT, description: 'Read these before you patch this text.' },
     },
     ['success', 'docPath', 'sha256', 'sizeBytes', 'errorCode', 'message'],
   ),
   guidance: `# workspace_read_file
 
-Reads the newest text of a file, for you to reason about and to plan a patch on.
+Reads the newest text of a file, as the base of your answer or patch.
 
 ## Use it to
 - see a file before you change it with workspace_write_patch: \`sha256\` is the patch's \`originalSha256\`;
@@ -79,7 +79,7 @@ Reads the newest text of a file, for you to reason about and to plan a patch on.
 - on a file that you have read in this conversation, unless something has changed it since.
 
 ## Reading the result
-\`source\` says whose text it is: \`active\` is open in the user's editor, \`disk\` is in the connected folder, \`cloud\` is the Cloud's copy, where nobody is connected who has a newer one. Read \`warnings\` before you plan on it: they say where the Cloud, the folder and the editor differ. ALREADY_IN_CONTEXT: the file is open in an editor that does not give its text; ask the user to save it, or take its text from the conversation.
+\`source\` says where the text is from: \`active\` is open in the user's editor, \`disk\` is in the connected folder, \`cloud\` is the Cloud's copy if no connected client has a newer one. Read \`warnings\` before you base a patch on it: they say where the Cloud, the folder and the editor differ. ALREADY_IN_CONTEXT: the file is open in an editor that does not return its text; ask the user to save it, or take its text from the conversation.
 \`isTruncated: true\` means that there are more lines after \`endLine\`: call again with \`startLine\` one above it. \`sha256\`, \`sizeBytes\` and \`lineCount\` are always the whole file's. A byte order mark counts in the sha256 and is not shown.`,
 };
 
@@ -88,7 +88,7 @@ interface ReadFileArguments extends ExcerptOptions {
   docPath: string;
 }
 
-/** `workspace_read_file`: the text of a file that counts, with what a patch needs to know of it [TOOL-1]. */
+/** `workspace_read_file`: the current text of a file, with what a patch needs [TOOL-1]. */
 @Injectable()
 export class ReadFileTool implements ServerTool {
   readonly contract = contract;
@@ -101,7 +101,7 @@ export class ReadFileTool implements ServerTool {
     private readonly jobs: UserJobs,
   ) {}
 
-  /** The newest text within reach; of an open file that is nowhere to be had, only the sha256. */
+  /** The newest text within reach; for an unreachable open file only its sha256. */
   async execute(args: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { docPath: given, ...options } = args as unknown as ReadFileArguments;
     const target = readCloudPath(given, 'docPath');
@@ -123,10 +123,10 @@ export class ReadFileTool implements ServerTool {
   }
 }
 
-function withoutText({ active, why }: OutOfReach): JsonObject {
+function withoutText({ active, reason }: OutOfReach): JsonObject {
   const { docPath, sha256, sizeBytes } = active;
   return {
     ...{ success: false, docPath, sha256, sizeBytes, errorCode: 'ALREADY_IN_CONTEXT' },
-    message: `The file is open in an editor that does not give its text: ${why}. The Cloud does not have it. This is the sha256 of the open text.`,
+    message: `The file is open in an editor that does not return its text: ${reason}. The Cloud does not have it. This is the sha256 of the open text.`,
   };
 }

@@ -19,23 +19,23 @@ const contract: ToolContract = {
   responseSchema: objectSchema(
     {
       path: TEXT,
-      content: { description: 'The content, as it was written; {"text": …} for a file that came as bytes.' },
-      warnings: { type: 'array', items: TEXT, description: 'That a text elsewhere outranks this one.' },
+      content: { description: 'The content as written; {"text": …} for a file stored as bytes.' },
+      warnings: { type: 'array', items: TEXT, description: 'Set if a newer text is open elsewhere.' },
     },
     ['path', 'content'],
   ),
   guidance: `# read
 
-Gives a Cloud file back as it was written.
+Returns a Cloud file as it was written.
 
 - Read a file before you write or edit it: what you remember of it may be old.
 - For a large file, for line numbers, or where you need the sha256 for a patch, use workspace_read_file.
 - ${PATH_RULES}
-- \`warnings\` says where the user has another text of the file open than this one: then take workspace_read_file.
-- Bytes that are no UTF-8 text cannot be read this way.`,
+- \`warnings\` says if the user has a different text of the file open: then use workspace_read_file.
+- Files that are not UTF-8 text cannot be read with this tool.`,
 };
 
-/** `read`: the newest version of a Cloud file, in the shape in which it was written. */
+/** `read`: the newest version of a Cloud file, in its written form. */
 @Injectable()
 export class ReadTool implements ServerTool {
   readonly contract = contract;
@@ -47,7 +47,7 @@ export class ReadTool implements ServerTool {
     private readonly newest: NewestTexts,
   ) {}
 
-  /** The newest version of a file, in the shape in which it was written. */
+  /** The newest version of a file, in its written form. */
   async execute({ path }: JsonObject, context: ToolContext): Promise<JsonObject> {
     const { workspaceId } = context;
     const file = await this.files.requireFile(workspaceId, readCloudPath(path as string));
@@ -56,11 +56,11 @@ export class ReadTool implements ServerTool {
       throw fieldError('path', 'holds bytes that are no UTF-8 text; GET …/contents/<path> gives them raw');
     }
     const active = await this.newest.activeFile(context, file.docPath);
-    const isOutranked = active !== null && active.sha256 !== file.head.sha256;
-    return { path: file.path, content, ...(isOutranked && { warnings: [outranked(active)] }) };
+    const isStale = active !== null && active.sha256 !== file.head.sha256;
+    return { path: file.path, content, ...(isStale && { warnings: [staleWarning(active)] }) };
   }
 }
 
-function outranked({ sha256 }: ActiveFile): string {
-  return `The file is open in the editor with another text (sha256 ${sha256}), which outranks this one: read it with workspace_read_file.`;
+function staleWarning({ sha256 }: ActiveFile): string {
+  return `The file is open in the editor with a different text (sha256 ${sha256}), which takes precedence: read it with workspace_read_file.`;
 }

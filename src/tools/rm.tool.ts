@@ -8,7 +8,7 @@ import { type ServerTool, toolChange, type ToolContext } from './tool.js';
 const contract: ToolContract = {
   name: 'rm',
   description:
-    'Delete a Cloud file, or a Cloud folder that is empty. The file’s versions are kept, and a person can restore it.',
+    'Delete a Cloud file, or an empty Cloud folder. The file’s versions are kept, and a person can restore it.',
   category: 'files',
   executionLocation: 'server',
   requestSchema: objectSchema({ path: cloudPath('Path of the file, or of an empty folder.') }),
@@ -17,9 +17,9 @@ const contract: ToolContract = {
 
 Deletes one Cloud file or one empty folder.
 
-- Delete only what the user asked you to delete, or what you made yourself in this conversation.
-- A folder with content is a CONFLICT: delete its files first, one by one, if all of them are really meant.
-- To rename a file use mv: a deleted file that is written anew loses its history.
+- Delete only what the user asked you to delete, or what you created in this conversation.
+- A folder with content gives CONFLICT: first delete its files one by one, if the user wants that.
+- To rename a file use mv: a file that is deleted and written again loses its history.
 - ${PATH_RULES}`,
 };
 

@@ -15,7 +15,7 @@ const times = (count: number, make: (index: number) => Json): Json[] =>
 const request = new SchemaCheck(writePatch.requestSchema);
 const response = new SchemaCheck(writePatch.responseSchema);
 
-/** A result as large as a body may hold values. */
+/** A result that is as large as a body allows. */
 const resultOf = (files: Json[], success: boolean): Json => ({
   ...{ success, batchId: 'b', batchKey: null, batchLabel: null, files },
 });
@@ -31,7 +31,7 @@ const fileResult = (status: string, errorCode: string | null): Json => ({
 });
 
 describe('a schema check', () => {
-  it('finds nothing wrong with a large value that is sound', () => {
+  it('reports no fault of a large valid value', () => {
     expect(request.faultsOf({ files: times(30_000, file) })).toEqual([]);
     expect(
       response.faultsOf(
@@ -52,7 +52,7 @@ describe('a schema check', () => {
     ]);
   });
 
-  it('says how many more faults there are than it names', () => {
+  it('says how many more faults there are', () => {
     const faults = request.faultsOf({ files: times(50, () => 0) });
     expect(faults).toHaveLength(20);
     expect(faults.at(-1)).toEqual({ path: '', code: 'more', message: 'has 31 more faults' });
@@ -71,7 +71,7 @@ describe('a schema check', () => {
       { files: [{ ...(file() as object), changes: [{ newLines: times(400_000, () => 0) }] }] },
     ],
     ['changes that are none', { files: [{ ...(file() as object), changes: times(400_000, () => ({})) }] }],
-  ])('names faults of a part of %s, and says that there may be more', (_what, value) => {
+  ])('names faults of a sample of %s, and says that there may be more', (_what, value) => {
     const faults = request.faultsOf(value);
     expect(faults.length).toBeGreaterThan(1);
     expect(faults.length).toBeLessThanOrEqual(20);
@@ -79,7 +79,7 @@ describe('a schema check', () => {
     expect(faults.at(-1)!.message).toContain('may be more');
   });
 
-  it('names the fault that is far behind, and none that only a sample has', () => {
+  it('names a fault at the far end, and none that exists only in a sample', () => {
     const files = times(20_000, file);
     files[19_000] = { ...(file() as object), originalSha256: 'short' };
     expect(request.faultsOf({ files })).toEqual([
@@ -93,7 +93,7 @@ describe('a schema check', () => {
     ]);
   });
 
-  it('refuses a list that is too long before any rule about its items', () => {
+  it('refuses an overlong list before any rule about its items', () => {
     expect(
       response.faultsOf(
         resultOf(

@@ -4,15 +4,14 @@ import { tooManyIn } from './item-bounds.js';
 import { MAX_FAULTS, type SchemaFault, toFault } from './tool-schemas.js';
 import { holdsMoreThan, sampleOf } from './value-sample.js';
 
-/** Of a value with more in it not every fault is looked for: each costs a microsecond and some hundred bytes. */
+/** Values that are fully checked: each fault costs a microsecond and some hundred bytes. */
 const MAX_LOOKED_AT = 20_000;
-/** Of a rule that asks of the whole list or object, what a sample of it says is nothing. */
+/** Rules about a whole list or object, which a sample cannot break or satisfy. */
 const OF_THE_WHOLE = new Set(['required', 'contains', 'minItems', 'minProperties', 'dependentRequired']);
 
 /**
- * A JSON Schema, compiled once, when it is first needed: gives the faults of a value, none where it fits. The value is
- * never changed. First it is asked only whether there is a fault, which costs one pass and no memory; then its faults
- * are named, of a large value those in a part of it.
+ * A JSON Schema, compiled on first use: returns the faults of a value and never changes it. A first pass only tells
+ * whether there is a fault, without allocating. The faults of a large value are named for a sample.
  */
 export class SchemaCheck {
   private static readonly options = { strict: true, allowUnionTypes: true };
@@ -23,13 +22,13 @@ export class SchemaCheck {
 
   constructor(private readonly schema: JsonSchema) {}
 
-  /** At most twenty faults; where there are more, or may be, the last says so. */
+  /** At most twenty faults; the last one says if there are or may be more. */
   faultsOf(value: Json): SchemaFault[] {
     const overfull = tooManyIn(this.schema, value);
     if (overfull) return [overfull];
     const isSound = (this.stopsAtFirst ??= compile(SchemaCheck.first, this.schema));
     if (isSound(value)) return [];
-    const first = told(isSound.errors, value);
+    const first = faultsFrom(isSound.errors, value);
     const isLarge = holdsMoreThan(value, MAX_LOOKED_AT);
     const all = isLarge ? [...first, ...this.faultsInSample(value)] : this.allFaults(value);
     return cut(all, isLarge);
@@ -38,7 +37,7 @@ export class SchemaCheck {
   private allFaults(value: Json): SchemaFault[] {
     const validate = (this.namesAll ??= compile(SchemaCheck.every, this.schema));
     validate(value);
-    return told(validate.errors, value);
+    return faultsFrom(validate.errors, value);
   }
 
   private faultsInSample(value: Json): SchemaFault[] {
@@ -50,22 +49,22 @@ export class SchemaCheck {
       ({ keyword, instancePath, schemaPath }) =>
         !schemaPath.includes('/contains/') && !(OF_THE_WHOLE.has(keyword) && sample.cutAt.has(instancePath)),
     );
-    return told(ofParts, sample.value);
+    return faultsFrom(ofParts, sample.value);
   }
 }
 
 function compile(ajv: Ajv, schema: JsonSchema): ValidateFunction {
   const validate = ajv.compile(schema);
-  // Ajv would keep it for as long as the process runs; the check is where it is kept.
+  // Ajv would keep it forever; this object owns the check.
   ajv.removeSchema(schema);
   return validate;
 }
 
-function told(errors: ErrorObject[] | null | undefined, value: Json): SchemaFault[] {
+function faultsFrom(errors: ErrorObject[] | null | undefined, value: Json): SchemaFault[] {
   return (errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => toFault(error, value));
 }
 
-/** The first faults, each once; the last says how many more there are, as far as that is known. */
+/** The first distinct faults; the last one says how many more are known. */
 function cut(faults: readonly SchemaFault[], isLarge: boolean): SchemaFault[] {
   const known = new Map(faults.map((fault) => [`${fault.path} ${fault.code} ${fault.message}`, fault]));
   if (!isLarge && known.size <= MAX_FAULTS) return [...known.values()];

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '@patchbay/protocol';
 
-/** An object that has these properties and no others; all of them are required unless `required` says less. */
+/** An object schema without additional properties; all properties are required unless `required` lists fewer. */
 export function objectSchema(
   properties: { [name: string]: JsonSchema },
   required: readonly string[] = Object.keys(properties),
@@ -8,12 +8,12 @@ export function objectSchema(
   return { type: 'object', properties, required: [...required], additionalProperties: false };
 }
 
-/** The path of a Cloud file or folder, as the tools take it. */
+/** Schema of a Cloud path argument. */
 export function cloudPath(description: string): JsonSchema {
   return { type: 'string', minLength: 1, description };
 }
 
-/** The same where it may be left out. */
+/** The same, optional. */
 export function optional(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [schema.type, 'null'] };
 }
@@ -27,7 +27,7 @@ export const UUID: JsonSchema = {
   pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
 };
 
-/** How every tool that takes a Cloud path explains it. */
+/** The explanation of Cloud paths in tool descriptions. */
 export const PATH_RULES =
-  'Paths start at the workspace root, with forward slashes; the leading slash may be left out. ' +
-  'Upper and lower case name the same file. No `..`, no backslash; nothing is unescaped.';
+  'Paths start at the workspace root, with forward slashes; the leading slash is optional. ' +
+  'Case is ignored. No `..`, no backslashes; escapes are taken literally.';

@@ -16,15 +16,15 @@ const files = ['needle\nhay\nneedle', long, 'hay', `${long}\n${long}\nneedle`].m
 }));
 
 describe('a search in slices', () => {
-  it('takes no job for longer than 250 ms, so that the work of others comes between', () => {
+  it('limits each job to 250 ms, so that others get their turn', () => {
     expect(new SearchClock({ searchMs: 5_000, jobMs: 5_000 }, undefined).left()).toBeLessThanOrEqual(250);
   });
 
-  it('has no more time than the setting gives it', () => {
+  it('stops at the configured time limit', () => {
     expect(new SearchClock({ searchMs: 100, jobMs: 5_000 }, undefined).left()).toBeLessThanOrEqual(100);
   });
 
-  it('finds the same however short the slices are, and each goes on where the one before has ended', () => {
+  it('finds the same with any slice length, each continuing where the last one ended', () => {
     const whole = SEARCH_LINES.run({ expression, files, from: START, limit: 99, ms: 60_000 });
     const matches: unknown[] = [];
     let [rest, filesSearched, slices]: [SearchSlice['rest'], number, number] = [
@@ -50,8 +50,8 @@ describe('a search in slices', () => {
     expect(slices).toBeGreaterThan(20);
   });
 
-  it('holds one path or more against a glob in each', () => {
-    expect(MATCH_PATHS.run({ glob: '*', paths: ['a', 'b'], ms: 0 })).toEqual({ fitting: [0], looked: 1 });
+  it('matches at least one path per slice', () => {
+    expect(MATCH_PATHS.run({ glob: '*', paths: ['a', 'b'], ms: 0 })).toEqual({ fitting: [0], checked: 1 });
   });
 
   it.each([
@@ -64,14 +64,14 @@ describe('a search in slices', () => {
     'a{2}',
     'é',
     'a'.repeat(101),
-  ])('compiles %p on a worker alone, however little there is to search', (pattern) => {
+  ])('compiles %p only on a worker, however little there is to search', (pattern) => {
     const wanted = { pattern, literal: false, ignoreCase: true };
     expect(isQuicklyCompiled(wanted)).toBe(false);
     expect(searchLoad(wanted, 0).bytes).toBeGreaterThan(SEARCH_LINES.inlineBytes);
   });
 
   it.each(['needle', '(a|b|ab)*c$', '^import .* from', '\\bfoo\\(', '[a-z]+'])(
-    'compiles %p where it is asked for',
+    'compiles %p inline',
     (pattern) => expect(isQuicklyCompiled({ pattern, literal: false, ignoreCase: true })).toBe(true),
   );
 });

@@ -6,20 +6,20 @@ import { compileGlob, compileSafe } from './glob-pattern.js';
 import { withoutBom } from './text-lines.js';
 import { TextSearch, type FoundLines, type TextPlace } from './text-search.js';
 
-/** A regular expression as it is asked for. */
+/** A requested regular expression. */
 export interface Expression {
   pattern: string;
   literal: boolean;
   ignoreCase: boolean;
 }
 
-/** Files to look through for lines that fit. */
+/** Files to search for matching lines. */
 interface LineQuery {
   expression: Expression;
   files: { path: string; bytes: Uint8Array }[];
-  /** Where in the first of them it begins. */
+  /** Start position in the first text. */
   from: TextPlace;
-  /** Most lines to find, and most time to take, in ms. */
+  /** Lines to find at most, and time limit in ms. */
   limit: number;
   ms: number;
 }
@@ -27,12 +27,12 @@ interface LineQuery {
 /** The beginning of a text. */
 export const START: TextPlace = { line: 0, start: 0 };
 
-/** What one job found, and where the next one goes on where the time of this was up. */
+/** Result of one job, and where the next one continues if the time was up. */
 export interface SearchSlice extends FoundLines {
   rest: { file: number; from: TextPlace } | null;
 }
 
-/** Paths to hold against a glob, for so many ms at most. */
+/** Paths to match against a glob, with a time limit in ms. */
 interface PathQuery {
   glob: string;
   paths: string[];
@@ -40,26 +40,26 @@ interface PathQuery {
 }
 
 /**
- * Longest regular expression that is compiled where it is asked for, and what makes a short one much: repetitions, and
- * classes of characters outside ASCII, each of which is folded by itself where case is ignored.
+ * Longest pattern that is compiled inline, and what makes a short one expensive: repetitions, and non-ASCII classes,
+ * whose characters are folded one by one.
  */
 const SHORT_PATTERN = 100;
-const MUCH_IN_SHORT = /[^\x20-\x7e]|\{|\\[0-9pP]|\[\[:/;
-/** Characters of a pattern that are a pass over the text, about. */
+const EXPENSIVE = /[^\x20-\x7e]|\{|\\[0-9pP]|\[\[:/;
+/** About this many pattern characters cost one pass over the text. */
 const CHARS_PER_PASS = 10;
 
-/** The expression, compiled; VALIDATION_ERROR where it is none. */
+/** Compiles the expression; VALIDATION_ERROR if it is invalid. */
 export function compileExpression({ pattern, literal, ignoreCase }: Expression): RE2JS {
   const source = literal ? RE2JS.quote(pattern) : pattern;
   return compileSafe(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0, 'pattern');
 }
 
-/** Whether it takes no time to compile an expression, so that it can be judged before the call is taken. */
+/** Whether the expression compiles fast enough to be checked at acceptance. */
 export function isQuicklyCompiled({ pattern, literal }: Expression): boolean {
-  return literal || (pattern.length <= SHORT_PATTERN && !MUCH_IN_SHORT.test(pattern));
+  return literal || (pattern.length <= SHORT_PATTERN && !EXPENSIVE.test(pattern));
 }
 
-/** Lines of files that fit an expression; files that are no text are passed over. */
+/** Matching lines of files; files that are not text are skipped. */
 export const SEARCH_LINES = defineJob(
   'tools.grep',
   ({ expression, files, from, limit, ms }: LineQuery): SearchSlice => {
@@ -82,18 +82,18 @@ export function searchLoad(expression: Expression, bytes: number): Load {
   return weighed(bytes, (bytes + 1) * passes);
 }
 
-/** Which of the paths fit a glob, by their index, and how many were looked at before the time was up: one or more. */
+/** Indexes of the paths that match a glob, and how many were checked before the time was up, at least one. */
 export const MATCH_PATHS = defineJob(
   'tools.glob',
-  ({ glob, paths, ms }: PathQuery): { fitting: number[]; looked: number } => {
+  ({ glob, paths, ms }: PathQuery): { fitting: number[]; checked: number } => {
     const fits = compileGlob(glob, 'pattern');
     const end = performance.now() + ms;
     const fitting: number[] = [];
     for (const [index, path] of paths.entries()) {
-      if (index > 0 && performance.now() >= end) return { fitting, looked: index };
+      if (index > 0 && performance.now() >= end) return { fitting, checked: index };
       if (fits(path)) fitting.push(index);
     }
-    return { fitting, looked: paths.length };
+    return { fitting, checked: paths.length };
   },
 );
 

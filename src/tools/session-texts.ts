@@ -7,10 +7,10 @@ import { SessionStore } from '../storage/records/sessions.js';
 import { TurnStore } from '../storage/ports/turns.store.js';
 import type { ToolContext } from './tool.js';
 
-/** Whose clients are to be asked. */
+/** Identifies the clients to ask. */
 export type TextsOf = Pick<ToolContext, 'workspaceId' | 'userId' | 'sessionId'>;
 
-/** What a session's clients hold of its files now: open buffers, else what is on their disks. */
+/** What a session's clients hold of its files now: open buffers, else their disks. */
 @Injectable()
 export class SessionTexts {
   constructor(
@@ -20,7 +20,7 @@ export class SessionTexts {
     private readonly config: Config,
   ) {}
 
-  /** The file as `active` says that the session has it open; null: as it is in a connected folder. */
+  /** The file as open in the session (`active`); null: as on disk in a connected folder. */
   async read(
     { workspaceId, userId, sessionId }: TextsOf,
     docPath: string,
@@ -44,10 +44,10 @@ export class SessionTexts {
   }
 }
 
-/** Why a client gave nothing, as half a sentence. What a client says of itself is quoted, as the data that it is. */
-export function whyNot(reading: FileReading): string {
+/** Why a client gave nothing, as half a sentence. Client texts are quoted as data. */
+export function reasonOf(reading: FileReading): string {
   if (reading.kind === 'nobody') return 'no such client is connected';
   if (reading.kind !== 'refused') return 'it did not answer';
-  const said = reading.message === '' ? '' : `, ${JSON.stringify(reading.message)}`;
-  return `it refuses (${reading.code}${said})`;
+  const quoted = reading.message === '' ? '' : `, ${JSON.stringify(reading.message)}`;
+  return `it refuses (${reading.code}${quoted})`;
 }

@@ -8,7 +8,7 @@ import { excerpt, type Excerpt, type ExcerptOptions } from './excerpt.js';
 import { withoutBom } from './text-lines.js';
 import { replaceText, type Replaced, type Replacement } from './text-replace.js';
 
-/** A file's text, what is to be replaced in it, and how large it may become. */
+/** A file's text, the replacement, and the size limit. */
 interface Edit {
   bytes: Uint8Array;
   shape: ContentShape;
@@ -16,7 +16,7 @@ interface Edit {
   maxBytes: number;
 }
 
-/** The part of a text that is wanted; null where the bytes are no text. */
+/** The wanted part of a text; null if the bytes are not text. */
 export const EXCERPT_TEXT = defineJob(
   'tools.excerpt',
   ({ bytes, options }: { bytes: Uint8Array; options: ExcerptOptions }): Excerpt | null => {
@@ -25,7 +25,7 @@ export const EXCERPT_TEXT = defineJob(
   },
 );
 
-/** An edit of a text, and the shape that the file has then; null where the bytes are no text. */
+/** An edited text with its shape; null if the bytes are not text. */
 export const EDIT_TEXT = defineJob(
   'tools.edit',
   ({ bytes, shape, change, maxBytes }: Edit): (Replaced & { shape: ContentShape }) | null => {
@@ -37,7 +37,7 @@ export const EDIT_TEXT = defineJob(
   },
 );
 
-/** The content hash of a text, given as such or as bytes; null where those are no text. */
+/** The content hash of a text, given as string or bytes; null if the bytes are not text. */
 export const HASH_TEXT = defineJob(
   'tools.hash',
   (given: Uint8Array | string): { hash: string; sizeBytes: number } | null => {

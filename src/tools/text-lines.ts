@@ -1,13 +1,13 @@
 const BOM = '\uFEFF';
 
-/** A text without its byte order mark, which is outside of line 1. */
+/** A text without its byte order mark, which is not part of line 1. */
 export function withoutBom(text: string): string {
   return text.startsWith(BOM) ? text.slice(1) : text;
 }
 
 /**
- * The lines of a text, each with its ending [LINE-1]: only `\n` ends a line, so that `\r\n` stays in one
- * piece. A text without any character has none.
+ * The lines of a text with their endings [LINE-1]: only `\n` ends a line, so `\r\n` stays together. An empty text has
+ * none.
  */
 export function* linesOf(text: string): Generator<string> {
   let start = 0;

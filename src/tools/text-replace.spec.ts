@@ -13,7 +13,7 @@ describe('replaceText', () => {
     return outcome.kind === 'refused' ? outcome.fault : outcome.kind;
   };
 
-  it('replaces one place, or every one from the top on', () => {
+  it('replaces one occurrence, or all from the top', () => {
     expect(replaced('aéb', 'é', '€')).toMatchObject({ bytes: 'a€b', count: 1 });
     expect(replaced('aaaaa', 'aa', 'b', true)).toMatchObject({ bytes: 'bba', count: 2 });
     expect(replaced('abcabc', 'abc', '', true)).toMatchObject({ bytes: '', count: 2 });
@@ -21,22 +21,22 @@ describe('replaceText', () => {
     expect(replaced(`${long}x${long}`, 'x', long)).toMatchObject({ bytes: long + long + long });
   });
 
-  it('counts places that overlap, of which only one could be meant', () => {
+  it('counts overlapping occurrences as ambiguous', () => {
     expect(fault('aaa', 'aa')).toMatch('2 times');
     expect(fault('a'.repeat(2_000), 'aa')).toMatch('more than 1000 times');
   });
 
-  it('says in which other form the string is there, and looks for no form of one that takes long to normalise', () => {
+  it('names another form in which the string occurs, except for strings that are slow to normalize', () => {
     expect(fault('a\r\nb', 'a\nb')).toMatch('\\r\\n');
     expect(fault('caf\u00e9', 'cafe\u0301')).toMatch('another Unicode form');
     expect(fault('abc', '\u0315\u0300'.repeat(1_000_000))).toBe('is not in the file');
   });
 
-  it('is refused before it is made where it would be too large', () => {
+  it('refuses an oversized result before building it', () => {
     expect(replaced('aaaa', 'a', 'bb', true, 7)).toEqual({ kind: 'too_large', sizeBytes: 8 });
   });
 
-  it('takes linear time for a string and a text that were made against a search [TOOL-5]', () => {
+  it('takes linear time for adversarial strings and texts [TOOL-5]', () => {
     const text = 'a'.repeat(8_000_000);
     const needle = `${'a'.repeat(30_000)}b${'a'.repeat(30_000)}`;
     expect(fault(text, needle)).toBe('is not in the file');

@@ -3,14 +3,14 @@ import { textBetween } from '@patchbay/protocol';
 import { LineSearch } from './line-search.js';
 import { linesOf } from './text-lines.js';
 
-/** Characters of a line that are shown, and how many of them are before the match. */
+/** Shown characters of a line, and how many of them precede the match. */
 const MAX_SHOWN = 300;
 const SHOWN_BEFORE = 100;
 
-/** A line that fits. */
+/** A matching line. */
 export type FoundLine = { path: string; line: number; text: string };
 
-/** What a search has found. */
+/** Result of a search. */
 export interface FoundLines {
   matches: FoundLine[];
   filesSearched: number;
@@ -18,30 +18,30 @@ export interface FoundLines {
   isTruncated: boolean;
 }
 
-/** Where in a text a search goes on: how many lines are done, and where in the next one the next piece begins. */
+/** Resume position of a search: finished lines, and the start of the next piece. */
 export interface TextPlace {
   line: number;
   start: number;
 }
 
-/** Looks for lines that fit, text by text: what was found so far, and whether there is room and time for more. */
+/** Searches texts for matching lines and tracks the limit and the time. */
 export class TextSearch {
   isTruncated = false;
-  /** Where it goes on, where the time was up. */
+  /** Where to continue after the time was up. */
   next: TextPlace | null = null;
   private readonly matches: FoundLine[] = [];
   private filesSearched = 0;
-  /** However short the time is, some of the text is looked at. */
+  /** Guarantees progress even with a very short time limit. */
   private hasLooked = false;
 
-  /** @param end when the time is up, on the clock of `performance.now()`. */
+  /** @param end time limit, in `performance.now()` time */
   constructor(
     private readonly expression: RE2JS,
     private readonly limit: number,
     private readonly end: number,
   ) {}
 
-  /** Adds the lines of a text that fit, from a place on. */
+  /** Adds the matching lines of a text, from a position on. */
   look(path: string, text: string, from: TextPlace = { line: 0, start: 0 }): void {
     if (isBeginning(from)) this.filesSearched += 1;
     let line = 0;
@@ -63,13 +63,13 @@ export class TextSearch {
     }
   }
 
-  /** What was found in all of the texts. */
+  /** The result over all texts. */
   result(): FoundLines {
     const { matches, filesSearched, isTruncated } = this;
     return { matches, filesSearched, isTruncated };
   }
 
-  /** Where a line fits; null where it does not, or the time is up. */
+  /** Index of the match in a line; null if there is none or the time is up. */
   private placeIn(content: string, { line, start }: TextPlace): number | null {
     const search = new LineSearch(this.expression, content);
     for (const piece of search.pieces(start)) {
@@ -95,7 +95,7 @@ function withoutEnding(line: string): string {
   return line.slice(0, line.endsWith('\r\n') ? -2 : -1);
 }
 
-/** A line as it is shown: of a long one what is around the match. */
+/** The shown part of a line; of a long one the part around the match. */
 function excerpt(line: string, at: number): string {
   if (line.length <= MAX_SHOWN) return line;
   const from = Math.max(0, Math.min(at - SHOWN_BEFORE, line.length - MAX_SHOWN));

@@ -4,17 +4,14 @@ import { pathToFileURL } from 'node:url';
 import type { Type } from '@nestjs/common';
 import type { ToolDefinition } from './tool.js';
 
-/** `.js` once built, `.ts` where the sources run as they are. */
+/** `.js` in a build, `.ts` when sources run directly. */
 const TOOL_FILE = /\.tool\.[jt]s$/;
 
-/**
- * The tools: of each `*.tool` file of this folder the class that it exports. So adding a tool is adding its file,
- * and there is no list to keep.
- */
+/** Loads the class of each `*.tool` file in this directory, so adding a tool needs no registration. */
 export async function findToolClasses(): Promise<Type<ToolDefinition>[]> {
   const files = (await readdir(import.meta.dirname)).filter((name) => TOOL_FILE.test(name)).sort();
   const tools: Type<ToolDefinition>[] = [];
-  // One after another: Jest mixes up modules that are linked at the same time.
+  // Sequential, since Jest mixes up modules that are linked in parallel.
   for (const file of files) tools.push(await toolClassIn(file));
   return tools;
 }

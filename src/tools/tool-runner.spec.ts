@@ -16,7 +16,7 @@ function aTool(name: string, result: JsonObject = {}): ServerTool {
 }
 
 describe('the server’s tools', () => {
-  it('end with what they return; with an error, too, where that reports failure', async () => {
+  it('return their result, with an error if it reports failure', async () => {
     const failure = { success: false, errorCode: 'FULL', message: 'no room', left: 0 };
     const runner = new ToolRunner([aTool('sound', { n: 1 }), aTool('failing', failure)], 4, 9);
     expect(await runner.run('sound', {}, CONTEXT)).toEqual({ result: { n: 1 }, error: null });
@@ -26,7 +26,7 @@ describe('the server’s tools', () => {
     });
   });
 
-  it('run for a user a few at a time, for each user apart, and only so many wait', async () => {
+  it('run a few at a time per user, with a limited queue', async () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const slow: ServerTool = {

@@ -7,19 +7,19 @@ import type { ServerTool, ToolContext } from './tool.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** How a server tool ended. A tool that reports failure in its result has both, the payload and the error. */
+/** Outcome of a server tool. A tool that reports failure in its result has both payload and error. */
 export interface ServerToolOutcome {
   result: JsonObject;
   error: { code: string; message: string } | null;
 }
 
-/** Runs the server's tools: one door for calls of a turn and for direct ones. */
+/** Runs server tools, for calls of turns and direct calls. */
 export class ToolRunner {
   private readonly byName: ReadonlyMap<string, ServerTool>;
-  /** Calls that wait until others of their user have ended. */
+  /** Calls that wait for others of the same user. */
   private readonly queue: FairQueue;
 
-  /** @param atOnce calls of one user that run at once. @param waiting calls of one user that may wait behind them. */
+  /** @param atOnce parallel calls per user @param waiting queued calls per user */
   constructor(
     readonly tools: readonly ServerTool[],
     atOnce: number,
@@ -29,10 +29,7 @@ export class ToolRunner {
     this.byName = new Map(tools.map((tool) => [tool.contract.name, tool]));
   }
 
-  /**
-   * Runs a tool, which must exist, with arguments that its contract finds no fault with, once it is the turn of its user;
-   * RATE_LIMITED where too many wait already.
-   */
+  /** Runs an existing tool with valid arguments when the user's turn comes; RATE_LIMITED if too many wait. */
   async run(name: string, args: Json, context: ToolContext): Promise<ServerToolOutcome> {
     const work = () => this.byName.get(name)!.execute(args as JsonObject, context);
     const result = wellFormedJson(await this.queue.run(context.userId, work));
@@ -41,13 +38,13 @@ export class ToolRunner {
     return { result, error: { code: errorCode, message } };
   }
 
-  /** What the audit events of a call to the tool say of its arguments. */
+  /** What the audit events of a call to the tool record about its arguments. */
   subjectOf(name: string, args: Json): CallSubject {
     return subjectOf(this.byName.get(name) ?? null, args);
   }
 }
 
 function tooMany(): DomainError {
-  const message = 'Too many of your tool calls wait already; let some end first.';
+  const message = 'Too many of your tool calls are waiting; wait until some have ended.';
   return new DomainError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

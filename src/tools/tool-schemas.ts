@@ -2,22 +2,22 @@ import type { ErrorObject } from 'ajv';
 import { type Json, shortText } from '@patchbay/protocol';
 import { DomainError, type FieldFaults, throwIfAny } from '../common/domain-error.js';
 
-/** One thing wrong with a value: where (a JSON Pointer, "" is the value itself), which rule, and how to mend it. */
+/** One fault of a value: a JSON Pointer ("" is the value itself), the broken rule, and how to fix it. */
 export type SchemaFault = { path: string; code: string; message: string };
 
-/** Longest argument name that a refusal repeats, in characters. */
+/** Longest argument name that an error repeats, in characters. */
 const MAX_FIELD_NAME = 64;
 
 /** Longest unknown property that a fault repeats, in characters. */
 export const MAX_NAME = 100;
 
-/** Most faults that one answer names. */
+/** Faults that one answer names. */
 export const MAX_FAULTS = 20;
 
 /** Longest path that a fault repeats, in characters. */
 const MAX_PATH = 500;
 
-/** What Ajv found in a value, in our words. */
+/** Converts an Ajv error to a fault. */
 export function toFault(error: ErrorObject, value: Json): SchemaFault {
   const { keyword, params, message = 'is not valid' } = error as ErrorObject & { params: FaultParams };
   const path = cut(error.instancePath, MAX_PATH);
@@ -48,7 +48,7 @@ interface FaultParams {
   allowedValue?: Json;
 }
 
-/** JSON's name for the type of what a JSON Pointer leads to. */
+/** The JSON type of the value at a JSON Pointer. */
 function typeAt(pointer: string, value: Json): string {
   const found = pointerParts(pointer).reduce<unknown>(
     (holder, part) => (holder as { [key: string]: unknown } | null | undefined)?.[part],
@@ -68,7 +68,7 @@ function cut(name = '', most: number): string {
   return shortText(name, most);
 }
 
-/** The faults that a check throws by argument name; none where it throws nothing. */
+/** The faults that a check throws, by argument name; none if it does not throw. */
 export function faultsFrom(check: () => unknown): SchemaFault[] {
   try {
     check();
@@ -85,9 +85,9 @@ export function describeFaults(faults: readonly SchemaFault[]): string {
   return faults.map(({ path, message }) => `${path === '' ? 'the value' : path} ${message}`).join('; ');
 }
 
-/** Refuses a direct call whose arguments have faults: VALIDATION_ERROR, by bare argument name. */
+/** Refuses a direct call with invalid arguments: VALIDATION_ERROR, by bare argument name. */
 export function throwIfFaulty(faults: readonly SchemaFault[]): void {
-  // Without a prototype, so that `__proto__` is a name like any other.
+  // Without a prototype, so that `__proto__` is an ordinary name.
   const fields = Object.create(null) as FieldFaults;
   for (const { path, message } of faults) fields[argumentName(path)] ??= message;
   throwIfAny(fields);

@@ -5,7 +5,7 @@ import type { PatchBatchRecord } from '../storage/ports/patches.store.js';
 import type { Call, CallSubject, Turn } from '../storage/ports/turn.js';
 import type { SchemaFault } from './tool-schemas.js';
 
-/** On whose behalf, and as part of which call, a server tool runs. */
+/** The user and call that a server tool runs for. */
 export interface ToolContext {
   workspaceId: string;
   userId: string;
@@ -14,82 +14,82 @@ export interface ToolContext {
   turnId: string;
   toolCallId: string;
   callId: string;
-  /** Aborted once the call has ended: nothing more is to be read or written for it. */
+  /** Aborted when the call has ended; nothing more may be read or written for it. */
   signal?: AbortSignal | undefined;
 }
 
 /** What a tool changes in the Cloud. */
 export interface CloudEffect {
-  /** Names of the arguments that are the Cloud paths which it changes. */
+  /** Names of the Cloud path arguments that it changes. */
   readonly paths: readonly string[];
-  /** What to call for files on the user's machine, as part of a refusal: `call …`. */
+  /** The tool to call for files on the user's machine, for the error text: `call …`. */
   readonly instead: string;
 }
 
-/** A posted call's arguments, held against their contract and against what the server knows. */
+/** A posted call's arguments, checked against the contract and the server's state. */
 export interface PreparedCall {
-  /** As they are kept. */
+  /** As stored. */
   args: Json;
-  /** JSON Pointers of texts of JSON in them that were parsed. */
+  /** JSON Pointers of JSON texts that were parsed. */
   parsed: readonly string[];
-  /** Why the call fails at once; null where it does not. */
+  /** Why the call fails at once; null if it does not. */
   error: ToolCallError | null;
-  /** The patch batch that the arguments are, stored before the turn. */
+  /** The patch batch of the arguments, stored before the turn. */
   batch: PatchBatchRecord | null;
   /** docPaths of the user's folders that the call names, sorted. */
   roots: string[];
-  /** What the audit events say of the arguments. */
+  /** What the audit events record about the arguments. */
   subject: CallSubject;
 }
 
-/** A client's result, held against what the server knows itself. */
+/** A client's result, compared with the server's state. */
 export interface Reconciliation {
-  /** As it is kept. */
+  /** As stored. */
   result: Json;
-  /** By which the same report is known when it is sent again: it depends on the report and the call alone. */
+  /** Identifies a repeated report: depends only on the report and the call. */
   completed: Json;
-  /** In what the report differs from what the server knows; each is recorded. */
+  /** Differences from the server's state; each is recorded. */
   divergences?: { [field: string]: Json }[];
-  /** Files that were written and never uploaded; each is recorded. */
+  /** Files that were written but not uploaded; each is recorded. */
   notUploaded?: { [field: string]: Json }[];
-  /** What the orchestrator is told of them. */
+  /** Warnings for the orchestrator. */
   warnings?: ToolCallError[];
 }
 
 /**
- * All that the server knows of one tool. One class in one `*.tool.ts` of this folder is a tool; no other file names it.
- * Only `contract` is required; a tool of the server has `execute` besides (`ServerTool`).
+ * Definition of one tool. Each `*.tool.ts` of this directory exports one class, and no other file names it. Only
+ * `contract` is required; server tools also have `execute` (`ServerTool`).
  */
 export interface ToolDefinition {
   readonly contract: ToolContract;
-  /** Where it stands in the catalog among the tools of its location, the lowest first. Those without come last, by name. */
+  /** Position in the catalog among the tools of its location, lowest first. Tools without one come last, by name. */
   readonly order?: number;
   /**
-   * Names of the arguments that are paths. Those of a server tool are Cloud paths, checked together with the schema; those
-   * of a client tool say which of the user's folders a call names, so that only a client that has them all gets it.
+   * Names of the path arguments. For a server tool they are Cloud paths, checked with the schema. For a client tool
+   * they name the user's folders, and only a client with all of them gets the call.
    */
   readonly pathArguments?: readonly string[];
-  /** Missing: it only reads. Present: a workspace may ask for approval of its calls [APPROVAL-1]. */
+  /** Missing: read-only. Present: a workspace may require approval of its calls [APPROVAL-1]. */
   readonly changesCloud?: CloudEffect;
-  /** What is wrong with arguments that fit the schema, where a schema cannot say it. */
+  /** Faults of schema-valid arguments that a schema cannot express. */
   faultsOf?(args: JsonObject): SchemaFault[];
-  /** What the audit events say of the arguments, never their content. Missing: `path` or `docPath`. The arguments may break the schema. */
+  /** Places for the audit events, never contents. Default: `path` or `docPath`. The arguments may break the schema. */
   subject?(args: JsonObject): CallSubject;
   /**
-   * Replaces the ordinary preparation of a call, which checks the arguments by schema and `faultsOf`.
-   * @param count of the JSON texts that are parsed for the turn
+   * Replaces the default preparation of a call, which checks the schema and `faultsOf`.
+   * @param count counts the JSON texts of the turn
    */
   prepare?(args: Json, origin: PatchOrigin, count: JsonCount): Promise<PreparedCall>;
   /**
-   * Holds a client's result, which keeps to the response schema, against what the server knows.
-   * @param edited the arguments as the person has changed them; null: as they were posted
+   * Compares a client's schema-valid result with the server's state.
+   * @param edited the arguments as a person changed them; null: unchanged
    */
   reconcile?(turn: Turn, call: Call, reported: Json, edited: Json): Promise<Reconciliation>;
-  /** Ids of the parts of a call that a person may reject one by one. Missing: there are none. */
+  /** Ids of the parts of a call that a person may reject separately. Missing: none. */
   partsOf?(turn: Turn, call: Call): Promise<ReadonlySet<string>>;
   /**
-   * Runs a call on the server. The arguments fit the request schema. An expected failure is a DomainError, its code from
-   * the error table; one that has a payload is a result with `success: false`, `errorCode` and `message`.
+   * Runs a call on the server with valid arguments. An expected failure is a DomainError with a code of the error
+   * table. A failure with a payload is a result with `success: false`, `errorCode` and `message`.
    */
   execute?(args: JsonObject, context: ToolContext): Promise<JsonObject>;
 }
@@ -97,7 +97,7 @@ export interface ToolDefinition {
 /** A tool that runs on the server. */
 export type ServerTool = ToolDefinition & Required<Pick<ToolDefinition, 'execute'>>;
 
-/** A change of Cloud files that a tool makes: only one that says so can make one. */
+/** The origin of a tool's file changes; only a tool with `changesCloud` may change files. */
 export function toolChange(
   tool: ToolDefinition & Required<Pick<ToolDefinition, 'changesCloud'>>,
   context: ToolContext,

@@ -13,7 +13,7 @@ import { findToolClasses } from './tool-classes.js';
 import type { ToolDefinition } from './tool.js';
 import { ToolRunner } from './tool-runner.js';
 
-// Nest reads a module's providers when its class is defined, so they are found before that.
+// Nest reads a module's providers when its class is defined, so they are loaded before.
 const TOOL_CLASSES = await findToolClasses();
 
 @Module({

@@ -1,23 +1,23 @@
 import type { Json } from '@patchbay/protocol';
 
-/** The beginning of every list in a value, and of every large object. */
+/** The beginning of every list and every large object in a value. */
 export interface Sample {
   value: Json;
-  /** JSON Pointers of what is not there as a whole. */
+  /** JSON Pointers of incomplete lists and objects. */
   cutAt: ReadonlySet<string>;
 }
 
-/** How many items of a list a sample has: the first that makes it small enough. */
+/** List items in a sample: the first width that makes it small enough. */
 const WIDTHS = [1_000, 100, 30, 10, 3, 1];
 /** More properties than any schema names. */
 const MAX_PROPERTIES = 200;
 
-/** Whether there are more values than that in a value; looks at no more of them. */
+/** Whether a value contains more than `most` values; stops counting there. */
 export function holdsMoreThan(value: Json, most: number): boolean {
   return countUpTo(value, most + 1) > most;
 }
 
-/** As much of a value as has at most so many values; null where one item of each list is more. */
+/** A sample with at most `most` values; null if even one item per list is too much. */
 export function sampleOf(value: Json, most: number): Sample | null {
   for (const width of WIDTHS) {
     const cutAt = new Set<string>();
@@ -34,7 +34,7 @@ class Sampling {
     private readonly cutAt: Set<string>,
   ) {}
 
-  /** Undefined as soon as it is too large. */
+  /** Undefined as soon as the sample is too large. */
   copy(value: Json, path: string): Json | undefined {
     if ((this.room -= 1) < 0) return undefined;
     if (typeof value !== 'object' || value === null) return value;
@@ -67,7 +67,7 @@ function pointerPart(key: string | number): string {
   return typeof key === 'number' ? String(key) : key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Values in a value, itself included; stops counting at `most`. */
+/** Counts the values in a value, itself included, up to `most`. */
 function countUpTo(value: Json, most: number): number {
   let count = 1;
   if (typeof value !== 'object' || value === null) return count;

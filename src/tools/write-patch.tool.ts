@@ -19,7 +19,7 @@ import { subjectOf } from './call-subject.js';
 import { parseTexts } from './parsed-texts.js';
 import type { PreparedCall, Reconciliation, ToolDefinition } from './tool.js';
 
-/** `workspace_write_patch`: a batch of changes to files in the user's folders, written by their client. */
+/** `workspace_write_patch`: a batch of file changes in the user's folders, written by their client. */
 @Injectable()
 export class WritePatchTool implements ToolDefinition {
   readonly contract = writePatch;
@@ -30,12 +30,12 @@ export class WritePatchTool implements ToolDefinition {
     private readonly reconciliation: PatchReconciliation,
   ) {}
 
-  /** Of a batch that is not even valid; another has its subject from the batch. */
+  /** Subject of an invalid batch; a valid one takes it from the batch. */
   subject({ files }: JsonObject): CallSubject {
     return Array.isArray(files) ? pathsFields(files.map(docPathOf)) : {};
   }
 
-  /** Validates the batch, gives it its ids and checks it against what the server holds; that covers the schema. */
+  /** Validates the batch, assigns its ids and checks it against the server's state; that covers the schema. */
   async prepare(given: Json, origin: PatchOrigin, count: JsonCount): Promise<PreparedCall> {
     let args = given;
     let parsed: string[] = [];
@@ -57,14 +57,14 @@ export class WritePatchTool implements ToolDefinition {
     };
   }
 
-  /** Holds a report against what was proposed, uploaded and computed here; VALIDATION_ERROR where it is not about this batch. */
+  /** Compares a report with proposal, uploads and own results; VALIDATION_ERROR if it is about another batch. */
   async reconcile(
     { workspaceId }: Turn,
     { batchId }: Call,
     reported: Json,
     edited: Json,
   ): Promise<Reconciliation> {
-    // A batch that was not even valid has failed already: there is nothing to hold its late report against.
+    // An invalid batch has failed already; its late report has nothing to be compared with.
     if (batchId === null) return { result: reported, completed: reported };
     const report = reported as unknown as WritePatchReport;
     const found = await this.reconciliation.check(workspaceId, batchId, report, edited);
@@ -74,13 +74,13 @@ export class WritePatchTool implements ToolDefinition {
     return { result, completed, divergences, notUploaded, warnings };
   }
 
-  /** The changes of its batch. */
+  /** Ids of the changes of its batch. */
   async partsOf({ workspaceId }: Turn, { batchId }: Call): Promise<ReadonlySet<string>> {
     return batchId === null ? new Set() : this.reconciliation.changeIdsOf(workspaceId, batchId);
   }
 }
 
-/** What the audit trail says of a batch: which one, where, and how much is in it. */
+/** What the audit trail records about a batch: its id, places and sizes. */
 function batchSubject({ batchId, revertOf, batch: { files } }: PatchBatchRecord): CallSubject {
   return {
     batchId,
@@ -95,7 +95,7 @@ function docPathOf(file: Json): Json {
   return typeof file === 'object' && file !== null && !Array.isArray(file) ? (file.docPath ?? null) : null;
 }
 
-/** A batch is written as a whole, so one client has to have all that it names [RELAY-18]. */
+/** A batch is written as a whole, so one client must have all of its folders [RELAY-18]. */
 function foldersApart(roots: readonly string[], folders: UserFolders): ToolCallError | null {
   if (roots.length < 2 || folders.someHas(roots)) return null;
   const code: CallErrorCode = 'INVALID_ARGUMENTS';

@@ -26,14 +26,14 @@ const contract: ToolContract = {
 
 Stores a complete file among the workspace's Cloud files. It does not touch the user's machine: that is what workspace_create_file and workspace_write_patch are for.
 
-- \`content\` is the whole file; nothing is merged with what is there.
+- \`content\` replaces the whole file; nothing is merged.
 - To change a part of a text file use edit: it fails where the file is not what you think it is.
 - Every write is a version of its own, so nothing is lost; do not make backup copies.
 - ${PATH_RULES}
-- Missing folders are made. A path that is a folder is an error, a path below a file a CONFLICT.`,
+- Missing folders are created. The path of a folder is an error; a path below a file gives CONFLICT.`,
 };
 
-/** `write`: a whole Cloud file, new or as a new version. */
+/** `write`: stores a whole Cloud file. */
 @Injectable()
 export class WriteTool implements ServerTool {
   readonly contract = contract;
@@ -46,7 +46,7 @@ export class WriteTool implements ServerTool {
 
   constructor(private readonly writes: FileWrites) {}
 
-  /** What would not come back as it went in is refused, never changed. */
+  /** Content that storage would alter is refused. */
   faultsOf(args: JsonObject): SchemaFault[] {
     const fault = contentFault(args, 'content');
     return fault === null ? [] : [{ path: '/content', code: 'content', message: fault }];

@@ -5,8 +5,8 @@ import { AuthService } from '../auth/auth.service.js';
 import { type AccessContext, ENDS_ACCESS } from '../common/access.js';
 
 /**
- * Checks again what the guard has let pass: after the body has arrived, which may take minutes, and before the answer,
- * which may have waited. So a caller is refused whose login has ended, who was removed, or who is no longer an owner.
+ * Repeats the guard's check after the body has arrived and before a delayed answer. So a caller is refused whose login
+ * ended, who was removed, or who is no longer an owner.
  */
 @Injectable()
 export class AccessRecheck {
@@ -16,7 +16,7 @@ export class AccessRecheck {
     private readonly memberships: Memberships,
   ) {}
 
-  /** Whether the answer, too, is only for whoever has access by then. */
+  /** Whether the answer also requires access at the time it is sent. */
   isForAnswer(context: ExecutionContext): boolean {
     return !this.reflector.get<boolean | undefined>(ENDS_ACCESS, context.getHandler());
   }

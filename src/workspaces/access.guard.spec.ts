@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { Access } from '../common/access.js';
 import { AccessGuard } from './access.guard.js';
 
-/** Handlers of routes and relay events, each by its rule. */
+/** Handlers of routes and relay events, named after their rule. */
 class Handlers {
   undeclared(): void {}
 
@@ -31,7 +31,7 @@ describe('the access guard', () => {
     await expect(letsPass('http', handler)).rejects.toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  it('lets clients use the events that are declared for them, and no other', async () => {
+  it('allows clients only the events that are declared for them', async () => {
     expect(await letsPass('ws', 'clients')).toBe(true);
     for (const handler of ['undeclared', 'open', 'members'] as const)
       expect(await letsPass('ws', handler)).toBe(false);

@@ -11,7 +11,7 @@ import { isUuid } from '../common/ids.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { Config } from '../config/config.js';
 
-/** Holds every route and relay event to its `@Access` rule, and refuses what has none. */
+/** Enforces the `@Access` rule of every route and relay event; refuses handlers without one. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(
@@ -27,7 +27,7 @@ export class AccessGuard implements CanActivate {
       context.getHandler(),
       context.getClass(),
     ]);
-    // A socket proved who it is in its handshake; no connection gets here without.
+    // A socket was authenticated in its handshake.
     if (context.getType() === 'ws') return rule === 'client';
     if (rule === 'public') return true;
     if (rule === undefined || rule === 'client') throw new DomainError('FORBIDDEN', 'Access forbidden');
@@ -49,13 +49,13 @@ export class AccessGuard implements CanActivate {
     if (found === null) throw noValidToken();
     const verified = await this.auth.verifyAccessToken(found.token).catch((error: unknown) => {
       if (!isRefusal(error, 'INVALID_TOKEN')) throw error;
-      // It was a token of this server: its owner is told to get another one.
+      // It was a valid token once; its owner learns that it expired.
       if (error instanceof ExpiredToken) throw error;
       this.limits.failedToken(raw);
       throw noValidToken();
     });
     const isWrite = method !== 'GET' && method !== 'HEAD';
-    // A browser sends its cookie with whatever a foreign page submits; a header it sends only for those we trust.
+    // Browsers attach cookies to requests of foreign pages, but send headers only for trusted ones.
     if (found.source === 'cookie' && isWrite && isForeignOrigin(headers, this.config.origins)) {
       throw new DomainError('FORBIDDEN', 'Access forbidden: this origin may not write with a cookie');
     }
@@ -73,9 +73,9 @@ export class AccessGuard implements CanActivate {
         fields: { workspaceId: 'is not a UUID' },
       });
     }
-    const who = { workspaceId: workspaceId.toLowerCase(), userId: user.id };
-    await this.memberships.ask(who, rule);
-    return { workspaceId: who.workspaceId, needs: rule };
+    const membership = { workspaceId: workspaceId.toLowerCase(), userId: user.id };
+    await this.memberships.ask(membership, rule);
+    return { workspaceId: membership.workspaceId, needs: rule };
   }
 }
 

@@ -15,7 +15,7 @@ const ADDED = { userId: inAnswer('userId') };
 export class MembersController {
   constructor(private readonly workspaces: WorkspacesService) {}
 
-  /** Lists the members, in the order in which they joined. */
+  /** Lists the members by time of joining. */
   @Get()
   @Route<{ 200: { members: Member[] } }>({ id: 'listMembers' })
   async list(@WorkspaceId() workspaceId: string): Promise<{ members: Member[] }> {

@@ -28,7 +28,7 @@ export class WorkspacesController {
     return this.workspaces.create(name, user.id);
   }
 
-  /** Lists the caller's workspaces: those that the caller created, then the others, each oldest first. */
+  /** Lists the caller's workspaces: those they created first, then the others, each oldest first. */
   @Get()
   @Route<{ 200: WorkspacePage }>({
     id: 'listWorkspaces',

@@ -39,19 +39,19 @@ export class WorkspacesQueryDto {
   @Max(500)
   limit = 100;
 
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   @IsOptional()
   @IsUUID()
   cursor?: string;
 }
 
-/** Body of `PUT /workspaces/:workspaceId`: what is left out stays as it is. */
+/** Body of `PUT /workspaces/:workspaceId`; omitted properties stay unchanged. */
 export class ChangeWorkspaceDto implements WorkspaceChange {
   @IsOptional()
   @IsLine(1, 256)
   name?: string;
 
-  /** The server's tools that change the Cloud and whose calls a person is asked about. */
+  /** Server tools that change the Cloud and need approval. */
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(CLOUD_CHANGES.length)
@@ -62,7 +62,7 @@ export class ChangeWorkspaceDto implements WorkspaceChange {
 
 /** Body of `POST /workspaces/:workspaceId/members`. */
 export class AddMemberDto implements MemberRequest {
-  /** Of someone who has an account. */
+  /** Email of an existing account. */
   @IsEmail({ require_tld: false, ignore_max_length: true })
   @MaxLength(256)
   email!: string;

@@ -20,10 +20,10 @@ import type { AddMemberDto, ChangeWorkspaceDto, WorkspacesQueryDto } from './wor
 
 const MAX_ATTEMPTS = 10;
 
-/** Workspaces and who belongs to them. */
+/** Workspaces and their members. */
 @Injectable()
 export class WorkspacesService {
-  /** Workspaces of one user are made one after the other, so that each sees those before it. */
+  /** Serializes the creations of one user, so that the limit is exact. */
   private readonly creations = new KeyLocks();
 
   constructor(
@@ -35,7 +35,7 @@ export class WorkspacesService {
     private readonly bus: Bus,
   ) {}
 
-  /** A new workspace that its maker owns. CONFLICT where the user has made as many as one may. */
+  /** Creates a workspace owned by the user. CONFLICT if the user has created too many. */
   async create(name: string, userId: string): Promise<Workspace> {
     return this.creations.hold([userId], () => this.createNext(name, userId));
   }
@@ -57,7 +57,7 @@ export class WorkspacesService {
     return this.get(workspace.id, userId);
   }
 
-  /** A page of the workspaces that a user belongs to: those that the user made first. */
+  /** A page of a user's workspaces: those they created first. */
   async ofUser(userId: string, { limit, cursor }: WorkspacesQueryDto): Promise<WorkspacePage> {
     const found = await this.store.summariesOf(userId, cursor?.toLowerCase() ?? null, limit + 1);
     const workspaces = await this.views(found.slice(0, limit));
@@ -70,7 +70,7 @@ export class WorkspacesService {
     return (await this.views([workspace]))[0]!;
   }
 
-  /** Its newest settings, as the owner who changed them sees it. */
+  /** The changed workspace, as its owner sees it. */
   async change(
     workspaceId: string,
     ownerId: string,
@@ -82,14 +82,14 @@ export class WorkspacesService {
     return this.get(workspaceId, ownerId);
   }
 
-  /** The server's tools whose calls a person is asked about [APPROVAL-1]. */
+  /** The server tools whose calls need approval [APPROVAL-1]. */
   async approvals(workspaceId: string): Promise<CloudChange[]> {
     const approvals = await this.store.approvalsOf(workspaceId);
     if (approvals === null) throw notMember();
     return approvals;
   }
 
-  /** Members in the order in which they came. */
+  /** Members by time of joining. */
   async members(workspaceId: string): Promise<Member[]> {
     const { members } = await this.load(workspaceId);
     const users = await this.users.byIds(members.map((member) => member.userId));
@@ -130,7 +130,7 @@ export class WorkspacesService {
     return describe(requireIn(workspace.members, userId), user);
   }
 
-  /** Ends a membership: an owner anybody's, everybody their own. What the member has begun is ended by whoever runs it. */
+  /** Ends a membership: owners may remove anybody, members only themselves. */
   async removeMember(workspaceId: string, actorId: string, userId: string): Promise<void> {
     const removal = { workspaceId, userId, byUserId: actorId, removedAt: this.clock.now() };
     const remove = (members: MemberRecord[]): MemberRecord[] => {
@@ -169,8 +169,8 @@ export class WorkspacesService {
   }
 
   /**
-   * Anybody may add anybody to what they made, up to a bound of their own: what one has added a user to takes nothing
-   * from what others may.
+   * Anybody may add anybody to workspaces they created, within a limit of their own that does not reduce the limits of
+   * others.
    */
   private async requireMembership(workspaceId: string, userId: string): Promise<void> {
     const { createdBy } = await this.load(workspaceId);
@@ -184,9 +184,8 @@ export class WorkspacesService {
   }
 
   /**
-   * Applies a change to the newest record and saves it, again where another write was faster. That the actor is an
-   * owner, or takes away nobody but themselves, is checked on what is changed: since the guard let the request pass it
-   * may have ended.
+   * Applies a change to the newest record and saves it, with retries. It checks again that the actor is an owner or
+   * removes only themselves, since the role may have changed after the guard.
    */
   private async save(
     workspaceId: string,

@@ -59,7 +59,7 @@ describe('the text of Active Files', () => {
       Object.fromEntries(
         (await json()).activeFiles.map(({ docPath, textMissing }) => [docPath, textMissing]),
       );
-    expect((await missing())['proj/away']).toBe('its editor does not give it, no such client is connected');
+    expect((await missing())['proj/away']).toBe('its editor does not return it, no such client is connected');
     const client = await setup.client('editor');
     client.giveFile = ({ docPath }) => {
       if (docPath === 'proj/ignored') return { ok: false, error: { code: 'FORBIDDEN', message: 'no' } };
@@ -67,7 +67,7 @@ describe('the text of Active Files', () => {
     };
     expect(await missing()).toEqual({
       'proj/binary': 'it is no UTF-8 text',
-      'proj/ignored': 'its editor does not give it, it refuses (FORBIDDEN, "no")',
+      'proj/ignored': 'its editor does not return it, it refuses (FORBIDDEN, "no")',
       'proj/large': 'it does not fit; read it with workspace_read_file',
     });
     expect(client.reads.map(({ docPath }) => docPath)).not.toContain('proj/large');

@@ -70,7 +70,7 @@ describe('a model that reads from a connected folder', () => {
   it('is told that a file was deleted, and of a file that differs by case', async () => {
     await setup.write('/Proj/gone.ts', 'cloud\n');
     expect((await setup.readFile('Proj/gone.ts')).warnings).toEqual([
-      expect.stringContaining('it was deleted there, or never written'),
+      expect.stringContaining('it was deleted there or never written'),
     ]);
     await setup.write('/Proj/twin.ts', 'cloud\n');
     await writeFile(join(folder, 'twin.ts'), 'a');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudFilePage, InvokeResult, TurnResult } from '@patchbay/protocol';
 import { randomFrom } from '../contract/faults.js';
+import { describeOnMongoBackend } from '../support/backend.js';
 import { newDataDirectory } from '../support/data-directory.js';
 import { type Editor, FaultFixture } from '../support/fault-fixture.js';
 import { readTrail } from '../support/invariants.js';
@@ -133,75 +134,111 @@ describe('A server that is killed again and again under load', () => {
       await rm(server.dataDir, { recursive: true, force: true });
     }
   });
-
-  /**
-   * Every turn is there and completed, with what it was answered before. Its client calls succeeded, and its server call,
-   * unless that ran as the server stopped: then it says so. Gives the results by turn.
-   */
-  async function ended(fixture: FaultFixture, load: Load) {
-    const until = Date.now() + END_MS;
-    const results = new Map<string, TurnResult['toolResults']>();
-    for (const turnId of load.turnIds) {
-      const left = Math.max(0, until - Date.now());
-      const { body } = await fixture.get(turnId, Math.min(20_000, left));
-      const { status, toolResults } = body.result;
-      const outcomes = toolResults.map((result) => (isInterrupted(result) ? 'interrupted' : result.status));
-      expect({ turnId, status, told: outcomes }).toEqual({
-        ...{ turnId, status: 'completed' },
-        told: ['succeeded', expect.stringMatching(/^(succeeded|interrupted)$/), 'succeeded'],
-      });
-      for (const before of load.acknowledged.get(turnId)!.toolResults)
-        expect(toolResults).toContainEqual(before);
-      results.set(turnId, toolResults);
-    }
-    return results;
-  }
-
-  function isInterrupted({ name, error }: TurnResult['toolResults'][number]): boolean {
-    return (
-      name === 'write' && (error?.message.startsWith('The server stopped while this call ran.') ?? false)
-    );
-  }
-
-  async function expectOnDisk(editor: Editor, turnIds: readonly string[]): Promise<void> {
-    const expected = turnIds.flatMap((turnId) =>
-      ['a', 'b'].map((name) => [`${turnId}-${name}.txt`, `${turnId} ${name}\n`]),
-    );
-    const names = await readdir(editor.root);
-    const found = await Promise.all(
-      names.map(async (name) => [name, await readFile(join(editor.root, name), 'utf8')]),
-    );
-    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
-  }
-
-  /** Each file was put in its place once, and each call has one acceptance and one end in the trail. */
-  async function expectOnce(
-    fixture: FaultFixture,
-    editor: Editor,
-    results: ReadonlyMap<string, TurnResult['toolResults']>,
-  ): Promise<void> {
-    const placed = editor.processes.reduce((sum, process) => sum + process.placed, 0);
-    // A client that was killed may have had no time to say it.
-    expect(placed).toBeLessThanOrEqual(2 * results.size);
-    const steps = new Map<string, number>();
-    for (const { name, callId } of await readTrail(fixture.user, fixture.workspaceId)) {
-      const step = `${callId} ${name.split('.').at(-1)}`;
-      steps.set(step, (steps.get(step) ?? 0) + 1);
-    }
-    for (const { callId } of [...results.values()].flat())
-      for (const step of ['Accepted', 'ResultReceived'])
-        expect([callId, step, steps.get(`${callId} ${step}`)]).toEqual([callId, step, 1]);
-    const written = new Map((await cloudFiles(fixture)).map(({ path, fileId }) => [path, fileId]));
-    for (const [turnId, toolResults] of results) {
-      const fileId = written.get(`/cloud/${turnId}.txt`);
-      if (fileId === undefined) {
-        expect([turnId, toolResults.some(isInterrupted)]).toEqual([turnId, true]);
-        continue;
-      }
-      const { body } = await fixture.user.get<{ versions: unknown[] }>(
-        `/workspaces/${fixture.workspaceId}/files/${fileId}/versions`,
-      );
-      expect([turnId, body.versions.length]).toEqual([turnId, 1]);
-    }
-  }
 });
+
+/** Several servers have one store on MongoDB alone. */
+describeOnMongoBackend('Two of three servers that are killed at once under load', () => {
+  it(`lose nothing: the third finishes every turn, once (seed ${SEED})`, async () => {
+    const random = randomFrom(SEED);
+    const dataDir = await newDataDirectory();
+    const nodes = await Promise.all(
+      [1, 2, 3].map(async () =>
+        ServerProcess.start(dataDir, await freePort(), { PATCHBAY_GRACE_MS: '1000' }),
+      ),
+    );
+    const [ofEditor, ofPosters, left] = nodes as [ServerProcess, ServerProcess, ServerProcess];
+    const fixture = await FaultFixture.on(ofPosters);
+    try {
+      const editor = await fixture.editor();
+      editor.proxy.port = Number(new URL(ofEditor.url).port);
+      await fixture.connect(editor);
+      const load = new Load(fixture, random);
+      const running = load.run();
+      await sleep(1_500 + random() * 1_500);
+      await Promise.all([ofEditor.kill(), ofPosters.kill()]);
+      fixture.useServer(left);
+      await sleep(1_500);
+      load.stop();
+      await running;
+      const results = await ended(fixture, load);
+      await expectOnDisk(editor, load.turnIds);
+      await expectOnce(fixture, editor, results);
+      process.stdout.write(`Two of three servers killed: ${results.size} turns, nothing lost or doubled\n`);
+    } catch (error) {
+      process.stderr.write(fixture.log.slice(-20_000));
+      throw error;
+    } finally {
+      await fixture.close().finally(() => Promise.all(nodes.map((node) => node.kill())));
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
+/**
+ * Every turn is there and completed, with what it was answered before. Its client calls succeeded, and its server call,
+ * unless that ran as the server stopped: then it says so. Gives the results by turn.
+ */
+async function ended(fixture: FaultFixture, load: Load) {
+  const until = Date.now() + END_MS;
+  const results = new Map<string, TurnResult['toolResults']>();
+  for (const turnId of load.turnIds) {
+    const left = Math.max(0, until - Date.now());
+    const { body } = await fixture.get(turnId, Math.min(20_000, left));
+    const { status, toolResults } = body.result;
+    const told = toolResults.map((result) => (isInterrupted(result) ? 'interrupted' : result.status));
+    expect({ turnId, status, told }).toEqual({
+      ...{ turnId, status: 'completed' },
+      told: ['succeeded', expect.stringMatching(/^(succeeded|interrupted)$/), 'succeeded'],
+    });
+    for (const before of load.acknowledged.get(turnId)!.toolResults)
+      expect(toolResults).toContainEqual(before);
+    results.set(turnId, toolResults);
+  }
+  return results;
+}
+
+function isInterrupted({ name, error }: TurnResult['toolResults'][number]): boolean {
+  return name === 'write' && (error?.message.startsWith('The server stopped while this call ran.') ?? false);
+}
+
+async function expectOnDisk(editor: Editor, turnIds: readonly string[]): Promise<void> {
+  const wanted = turnIds.flatMap((turnId) =>
+    ['a', 'b'].map((name) => [`${turnId}-${name}.txt`, `${turnId} ${name}\n`]),
+  );
+  const names = await readdir(editor.root);
+  const found = await Promise.all(
+    names.map(async (name) => [name, await readFile(join(editor.root, name), 'utf8')]),
+  );
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(wanted));
+}
+
+/** Each file was put in its place once, and each call has one acceptance and one end in the trail. */
+async function expectOnce(
+  fixture: FaultFixture,
+  editor: Editor,
+  results: ReadonlyMap<string, TurnResult['toolResults']>,
+): Promise<void> {
+  const placed = editor.processes.reduce((sum, process) => sum + process.placed, 0);
+  // A client that was killed may have had no time to say it.
+  expect(placed).toBeLessThanOrEqual(2 * results.size);
+  const steps = new Map<string, number>();
+  for (const { name, callId } of await readTrail(fixture.user, fixture.workspaceId)) {
+    const step = `${callId} ${name.split('.').at(-1)}`;
+    steps.set(step, (steps.get(step) ?? 0) + 1);
+  }
+  for (const { callId } of [...results.values()].flat())
+    for (const step of ['Accepted', 'ResultReceived'])
+      expect([callId, step, steps.get(`${callId} ${step}`)]).toEqual([callId, step, 1]);
+  const written = new Map((await cloudFiles(fixture)).map(({ path, fileId }) => [path, fileId]));
+  for (const [turnId, toolResults] of results) {
+    const fileId = written.get(`/cloud/${turnId}.txt`);
+    if (fileId === undefined) {
+      expect([turnId, toolResults.some(isInterrupted)]).toEqual([turnId, true]);
+      continue;
+    }
+    const { body } = await fixture.user.get<{ versions: unknown[] }>(
+      `/workspaces/${fixture.workspaceId}/files/${fileId}/versions`,
+    );
+    expect([turnId, body.versions.length]).toEqual([turnId, 1]);
+  }
+}

@@ -404,7 +404,7 @@ export const FAULTS = [
   {
     name: 'a call runs before the earlier one that waits for approval',
     file: 'src/turns/engine/turn-builder.ts',
-    find: "held ||= taken.needsApproval === true && taken.status === 'pending';",
+    find: "isBlocked ||= taken.needsApproval === true && taken.status === 'pending';",
     replace: '',
     specs: ['test/e2e/approvals.spec.ts', 'test/e2e/result-approvals.spec.ts'],
   },

@@ -12,14 +12,14 @@ export const FAULTS = [
   {
     name: 'a failed claim keeps its slot',
     file: 'src/turns/engine/dispatcher.ts',
-    find: `    this.sessionClients.giveBack(turn, callId);\n    this.clients.free(clientKey(turn, clientId), callId);\n  }`,
-    replace: `    this.sessionClients.giveBack(turn, callId);\n  }`,
+    find: `    this.sessionClients.release(turn, callId);\n    this.clients.releaseSlot(clientKey(turn, clientId), callId);\n  }`,
+    replace: `    this.sessionClients.release(turn, callId);\n  }`,
     specs: ['test/turns/delivery.spec.ts'],
   },
   {
     name: 'an ended call keeps its slot',
     file: 'src/turns/engine/dispatcher.ts',
-    find: `      if (was && isInFlight(was)) this.clients.free(clientKey(after, was.clientId!), was.callId);\n`,
+    find: `      if (was && isInFlight(was)) this.clients.releaseSlot(clientKey(after, was.clientId!), was.callId);\n`,
     replace: '',
     specs: ['test/turns/delivery.spec.ts'],
   },
@@ -54,7 +54,7 @@ export const FAULTS = [
   {
     name: 'a call that could not be read stays claimed',
     file: 'src/turns/engine/deliveries.ts',
-    find: 'emitted.catch((error: unknown) => this.giveBack(delivery, error))',
+    find: 'emitted.catch((error: unknown) => this.release(delivery, error))',
     replace: 'emitted.catch(() => {})',
     specs: ['test/turns/delivery.spec.ts'],
   },
@@ -104,7 +104,7 @@ export const FAULTS = [
   {
     name: 'a turn that could not be stored keeps its quota',
     file: 'src/turns/engine/turn-acceptance.ts',
-    find: `        this.giveBack(turn);\n        if (error`,
+    find: `        this.releaseSlots(turn);\n        if (error`,
     replace: '        if (error',
     specs: ['test/e2e/turn-races.spec.ts'],
   },
@@ -167,7 +167,7 @@ export const FAULTS = [
   {
     name: 'a failed write leaves its senders without an answer',
     file: 'src/turns/engine/turn-mailbox.ts',
-    find: 'refused.forEach((letter) => letter.reject(error));',
+    find: 'refused.forEach((queued) => queued.reject(error));',
     replace: '',
     specs: ['test/turns/turn-mailbox.spec.ts'],
   },

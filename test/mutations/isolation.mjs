@@ -19,8 +19,8 @@ export const FAULTS = [
   {
     name: "a member sends the body of an owner's request",
     file: 'src/workspaces/access.guard.ts',
-    find: 'await this.memberships.ask(who, rule);',
-    replace: 'await this.memberships.ask(who);',
+    find: 'await this.memberships.ask(membership, rule);',
+    replace: 'await this.memberships.ask(membership);',
     specs: ['test/e2e/access.spec.ts', 'test/e2e/workspaces.spec.ts'],
   },
   {
@@ -129,7 +129,7 @@ export const FAULTS = [
   {
     name: 'a reused refresh token does not revoke the login',
     file: 'src/auth/logins.ts',
-    find: ' || now - rotatedAt >= TOGETHER_MS',
+    find: ' || now - rotatedAt >= RETRY_WINDOW_MS',
     replace: '',
     specs: ['test/e2e/auth-tokens.spec.ts'],
   },
@@ -150,7 +150,7 @@ export const FAULTS = [
   {
     name: "a removed member's result is committed",
     file: 'src/turns/engine/turn-mailbox.ts',
-    find: `      if (MEMBERS_INPUTS.has(input.type)) folded.by = this.turn;\n`,
+    find: `      if (MEMBER_INPUTS.has(input.type)) folded.by = this.turn;\n`,
     replace: '',
     specs: ['test/e2e/membership-commits.spec.ts'],
     only: 'result',
@@ -158,14 +158,14 @@ export const FAULTS = [
   {
     name: 'a refusal is taken from the cache',
     file: 'src/access/memberships.ts',
-    find: `    if (known !== undefined && !satisfies(known, needs)) return this.ask(who, needs);\n`,
+    find: `    if (known !== undefined && !satisfies(known, needs)) return this.ask(membership, needs);\n`,
     replace: '',
     specs: ['src/access/memberships.spec.ts'],
   },
   {
     name: 'a revoked membership is used until it is 4 s old',
     file: 'src/access/memberships.ts',
-    find: `    this.roles.drop(who);\n`,
+    find: `    this.roles.drop(membership);\n`,
     replace: '',
     specs: ['src/access/memberships.spec.ts', 'test/e2e/membership.spec.ts'],
   },
@@ -223,7 +223,7 @@ export const FAULTS = [
   {
     name: 'a call of a bound session goes to another client',
     file: 'src/clients/connected-clients.ts',
-    find: `    if (wish.boundClientId !== null) return named(wish.boundClientId);\n`,
+    find: `    if (criteria.boundClientId !== null) return withId(criteria.boundClientId);\n`,
     replace: '',
     specs: ['test/e2e/delivery.spec.ts', 'test/turns/delivery.spec.ts'],
   },
@@ -407,7 +407,7 @@ export const FAULTS = [
   {
     name: 'a client is told of sessions of other folders',
     file: 'src/relay/session-openings.ts',
-    find: 'if (isOfFolder(client, use?.folder ?? null)) client',
+    find: `if (isOfFolder(client, use?.folder ?? null))\n          client`,
     replace: 'client',
     specs: ['test/e2e/session-openings.spec.ts'],
   },
@@ -485,8 +485,8 @@ export const FAULTS = [
   {
     name: 'a client resumes a call that is bound to another',
     file: 'src/turns/state/turn-state.ts',
-    find: 'const free = wasSent && (boundClientId === null || boundClientId === clientId);',
-    replace: 'const free = wasSent;',
+    find: 'const isResumable = wasSent && (boundClientId === null || boundClientId === clientId);',
+    replace: 'const isResumable = wasSent;',
     specs: ['src/turns/state/turn-state-holders.spec.ts', 'src/turns/state/turn-state.spec.ts'],
   },
   {

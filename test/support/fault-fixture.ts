@@ -77,6 +77,15 @@ export class FaultFixture {
     this.servers.push(await this.server.startAgain(pauseAt === undefined ? {} : pausing));
   }
 
+  /** From now on requests go to this other server of the same database, and new connections of clients, too. */
+  useServer(server: ServerProcess): void {
+    this.servers.push(server);
+    for (const { proxy } of this.editors) {
+      proxy.port = Number(new URL(server.url).port);
+      proxy.reset();
+    }
+  }
+
   /** kill -9, and a new process over what it left. */
   async restartServer(pauseAt?: string): Promise<void> {
     await this.killServer();

@@ -15,14 +15,16 @@ export class RelayProxy {
   private constructor(
     private readonly server: Server,
     readonly url: string,
+    /** Port of the server that the next connection goes to. */
+    public port: number,
   ) {}
 
   static async to(port: number): Promise<RelayProxy> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address() as { port: number };
-    const proxy = new RelayProxy(server, `http://127.0.0.1:${address.port}`);
-    server.on('connection', (socket) => proxy.join(socket, connect(port, '127.0.0.1')));
+    const proxy = new RelayProxy(server, `http://127.0.0.1:${address.port}`, port);
+    server.on('connection', (socket) => proxy.join(socket, connect(proxy.port, '127.0.0.1')));
     return proxy;
   }
 

@@ -18,9 +18,9 @@ import { Deliveries } from '../../src/turns/engine/deliveries.js';
 import { Dispatcher } from '../../src/turns/engine/dispatcher.js';
 
 /** The far end of a socket that never answers; `sent` has what went to all of them. */
-function aLine(sent: string[], clientId: string, room = () => Promise.resolve()): ClientChannel {
+function aChannel(sent: string[], clientId: string, backpressure = () => Promise.resolve()): ClientChannel {
   return {
-    room,
+    backpressure,
     deliver: ({ callId, attempt, arguments: args }: ToolCallDelivery) => {
       sent.push(`${callId}#${attempt}→${clientId} ${JSON.stringify(args)}`);
       return new Promise(() => {});
@@ -55,17 +55,17 @@ describe('the calls of one node', () => {
 
   function aClient(
     clientId: string,
-    room: number,
-    line = aLine(sent, clientId),
+    maxInFlight: number,
+    channel = aChannel(sent, clientId),
     tool = CREATE,
   ): ConnectedClient {
     const key = { workspaceId: node.workspaceId, userId: 'u', clientId };
-    const client = new ConnectedClient(key, new Set([tool]), room, line);
+    const client = new ConnectedClient(key, new Set([tool]), maxInFlight, channel);
     clients.add(client);
     return client;
   }
-  function connect(clientId: string, room = 1, line?: ClientChannel): ConnectedClient {
-    const client = aClient(clientId, room, line);
+  function connect(clientId: string, maxInFlight = 1, channel?: ClientChannel): ConnectedClient {
+    const client = aClient(clientId, maxInFlight, channel);
     clients.markReady(client, []);
     return client;
   }
@@ -154,7 +154,7 @@ describe('the calls of one node', () => {
 
     it('by no client that has not resumed or lacks their tool', async () => {
       const client = aClient('a', 1);
-      clients.markReady(aClient('viewer', 1, aLine(sent, 'viewer'), 'other_tool'), []);
+      clients.markReady(aClient('viewer', 1, aChannel(sent, 'viewer'), 'other_tool'), []);
       await take([{ callId: '1' }]);
       expect(node.count('save')).toBe(0);
       clients.markReady(client, []);
@@ -206,7 +206,7 @@ describe('the calls of one node', () => {
       node.fail('save', new Error('disk full'));
       const client = connect('a', 1);
       await take([{ callId: '1' }, { callId: '2' }]);
-      expect([sent, node.count('save'), client.hasRoom]).toEqual([[], 1, true]);
+      expect([sent, node.count('save'), client.hasFreeSlot]).toEqual([[], 1, true]);
       node.fail('save', null);
       await waitFor(() => deliveries().join() === '1→a', 'the first call');
     });
@@ -227,18 +227,18 @@ describe('the calls of one node', () => {
       node.hold('save');
       const client = connect('a', 1);
       const turn = await take([{ callId: '1' }]);
-      expect(client.hasRoom).toBe(false);
+      expect(client.hasFreeSlot).toBe(false);
       await node.elsewhere(turn, cancel);
       await node.release('save');
-      expect([sent, client.hasRoom]).toEqual([[], true]);
+      expect([sent, client.hasFreeSlot]).toEqual([[], true]);
     });
 
     it('when they end, also if another node claimed them', async () => {
       const client = connect('a', 1);
       const turn = await take([{ callId: '1', status: 'forwarded', attempt: 1, clientId: 'a' }]);
-      expect(client.hasRoom).toBe(false);
+      expect(client.hasFreeSlot).toBe(false);
       await submit(turn, cancel);
-      expect(client.hasRoom).toBe(true);
+      expect(client.hasFreeSlot).toBe(true);
     });
   });
 
@@ -266,16 +266,16 @@ describe('the calls of one node', () => {
     });
 
     it('nor read, while their client leaves too much unread', async () => {
-      let makeRoom!: () => void;
-      const room = new Promise<void>((resolve) => (makeRoom = resolve));
+      let resolveBackpressure!: () => void;
+      const backpressure = new Promise<void>((resolve) => (resolveBackpressure = resolve));
       connect(
         'a',
         1,
-        aLine(sent, 'a', () => room),
+        aChannel(sent, 'a', () => backpressure),
       );
       await take([{ callId: '1' }]);
       expect([sent, node.count('argumentsOfCall')]).toEqual([[], 0]);
-      makeRoom();
+      resolveBackpressure();
       await settled();
       expect(sent).toEqual(['1#1→a {"callId":"1"}']);
     });

@@ -39,7 +39,8 @@ describe('the server-located calls of a turn', () => {
       new Quotas(new Memberships(workspaces, new SystemClock(), new InProcessBus()), usage, config),
       { value: 'node' },
       lifecycle,
-      { now: () => node.now },
+      // Each look is a moment later: a lease that would not change is not written.
+      { now: () => (node.now += 1) },
       config,
       quietLogger,
     );

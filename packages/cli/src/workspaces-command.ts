@@ -47,10 +47,7 @@ async function choose(
   }
   await settle(workspace, workspace.id === wanted, settings, io);
   await logins.choose(url, workspace.id);
-  say(
-    io.stdout,
-    `Workspace ${describeWorkspace(workspace, ownerText(workspace, userId))} is used from now on.`,
-  );
+  say(io.stdout, `Commands now use workspace ${describeWorkspace(workspace, ownerText(workspace, userId))}.`);
   if (settings.named !== null) {
     say(io.stderr, 'PATCHBAY_WORKSPACE or --workspace still takes precedence.');
   }

@@ -17,7 +17,7 @@ export class CatalogController {
     private readonly sessions: SessionsService,
   ) {}
 
-  /** Lists the tools, in Patchbay's form or in that of a provider's API. */
+  /** Lists the tools, in Patchbay's format or a provider's. */
   @Get()
   @Route<{ 200: { tools: FormattedTool[] } }>({ id: 'listTools', errors: ['NOT_FOUND'] })
   async list(

@@ -6,7 +6,7 @@ export class CatalogQueryDto {
   @IsIn(TOOL_FORMATS)
   format: ToolFormat = 'neutral';
 
-  /** Only what this session offers: one of the caller's own. */
+  /** Only the tools of this session, one of the caller's own. */
   @IsOptional()
   @IsUUID()
   sessionId?: string;

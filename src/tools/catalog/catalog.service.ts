@@ -8,16 +8,16 @@ import { checkChoice, chosenTools } from './tool-choice.js';
 import { Tool } from './tool.js';
 import { Toolset } from './toolset.js';
 
-/** Former tools that are kept compiled at most. */
+/** Former tools that stay compiled. */
 const MAX_FORMER = 100;
 
-/** Knows which tools there are for whom, and which there were. */
+/** Knows the current and former tools, and which of them a session offers. */
 @Injectable()
 export class CatalogService implements OnModuleInit {
   private readonly tools: readonly Tool[];
   private readonly all: Toolset;
   private readonly byDigest: ReadonlyMap<string, Tool>;
-  /** By digest: tools that this process does not offer, but an earlier one did, or another. */
+  /** Tools of earlier or other processes, by contract digest. */
   private readonly former = new LRUCache<string, Tool>({ max: MAX_FORMER });
 
   constructor(
@@ -29,25 +29,25 @@ export class CatalogService implements OnModuleInit {
     this.byDigest = new Map(this.tools.map((tool) => [tool.digest, tool]));
   }
 
-  /** A contract is stored before its tool is on offer: so a turn can refer to it, and its acceptance writes nothing more. */
+  /** Stores each contract before its tool is offered, so that accepting a turn writes no contract. */
   async onModuleInit(): Promise<void> {
     await Promise.all(
       [...this.byDigest].map(([digest, { contract }]) => this.contracts.put(digest, contract)),
     );
   }
 
-  /** The tools that a session may call: those that it has chosen, or all [SESSION-2]; null: outside of any session. */
+  /** The tools of a session: its choice, or all [SESSION-2]; null: no session. */
   toolset(session: SessionRecord | null): Promise<Toolset> {
     const choice = session?.tools ?? null;
     return Promise.resolve(choice === null ? this.all : new Toolset(chosenTools(choice, this.tools)));
   }
 
-  /** VALIDATION_ERROR where a session that is to be made names what there is not. */
+  /** VALIDATION_ERROR if a new session's choice names an unknown tool. */
   checkChoice(choice: readonly string[]): void {
     checkChoice(choice, this.tools);
   }
 
-  /** The tool of a call, under the contract that the call was accepted under; null where its tool was unknown then. */
+  /** The tool of a call under the contract at its acceptance; null if the tool was unknown then. */
   async toolOf({ contractDigest: digest }: Pick<Call, 'contractDigest'>): Promise<Tool | null> {
     if (digest === undefined) return null;
     return this.byDigest.get(digest) ?? this.former.get(digest) ?? (await this.recall(digest));

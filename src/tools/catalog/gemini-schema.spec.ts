@@ -1,7 +1,7 @@
 import { writePatch } from '@patchbay/protocol';
 import { geminiSchema } from './gemini-schema.js';
 
-/** Every keyword that stands where a schema does. */
+/** All keywords in schema positions. */
 function keywordsOf(schema: unknown, found = new Set<string>()): Set<string> {
   for (const [key, value] of Object.entries(schema as object)) {
     found.add(key);
@@ -13,7 +13,7 @@ function keywordsOf(schema: unknown, found = new Set<string>()): Set<string> {
 }
 
 describe('A schema for Gemini', () => {
-  it('keeps structure and descriptions, and says a constant as the one value of a list', () => {
+  it('keeps structure and descriptions, and renders a constant as a one-value enum', () => {
     const operation = { type: 'string', const: 'insert', description: 'What.' };
     const schema = { type: 'object', properties: { operation, pattern: { type: 'string', minLength: 1 } } };
     expect(geminiSchema(schema)).toEqual({
@@ -25,7 +25,7 @@ describe('A schema for Gemini', () => {
     });
   });
 
-  it('of the largest tool has nothing that Gemini does not know', () => {
+  it('of the largest tool contains only keywords that Gemini supports', () => {
     const known = [
       ...['type', 'description', 'properties', 'required', 'additionalProperties', 'items', 'anyOf'],
       ...['enum', 'minItems', 'maxItems', 'minimum', 'maximum'],

@@ -1,14 +1,14 @@
 import type { JsonSchema } from '@patchbay/protocol';
 
-/** Keywords of JSON Schema that Gemini knows, and that say nothing of schemas further down. */
+/** JSON Schema keywords that Gemini supports and that contain no subschemas. */
 const KEPT = new Set([
   ...['type', 'format', 'title', 'description', 'enum', 'required'],
   ...['minItems', 'maxItems', 'minimum', 'maximum'],
 ]);
 
 /**
- * A schema of arguments in the part of JSON Schema that Gemini knows. What it can't say (lengths, patterns) is left out:
- * the arguments are held against the whole schema when the call comes.
+ * Reduces an argument schema to what Gemini supports. Dropped keywords (lengths, patterns) are still checked when the
+ * call arrives.
  */
 export function geminiSchema(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).flatMap(([key, value]) => entriesOf(key, value)));

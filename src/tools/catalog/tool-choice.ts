@@ -1,7 +1,7 @@
 import { type FieldFaults, throwIfAny } from '../../common/domain-error.js';
 import type { Tool } from './tool.js';
 
-/** Words that stand for several tools; what they stand for is looked up at use, so that a new tool follows its word. */
+/** Keywords for several tools, evaluated at use, so that new tools are included. */
 const WORDS: { [word: string]: (tool: Tool) => boolean } = {
   client: ({ contract }) => contract.executionLocation === 'client',
   server: ({ contract }) => contract.executionLocation === 'server',
@@ -9,7 +9,7 @@ const WORDS: { [word: string]: (tool: Tool) => boolean } = {
     contract.executionLocation === 'server' && definition.changesCloud === undefined,
 };
 
-/** VALIDATION_ERROR that names every entry of a session's choice that is neither a tool nor a word [SESSION-1]. */
+/** VALIDATION_ERROR that names every entry of a session's choice that is neither a tool nor a keyword [SESSION-1]. */
 export function checkChoice(choice: readonly string[], tools: readonly Tool[]): void {
   const names = new Set(tools.map(({ contract }) => contract.name));
   const fields: FieldFaults = {};
@@ -20,7 +20,7 @@ export function checkChoice(choice: readonly string[], tools: readonly Tool[]): 
   throwIfAny(fields);
 }
 
-/** The tools that a choice means, in the order of the catalog. A name that no tool has any more means none. */
+/** The chosen tools in catalog order. Names of removed tools are ignored. */
 export function chosenTools(choice: readonly string[], tools: readonly Tool[]): Tool[] {
   return tools.filter((tool) =>
     choice.some((entry) =>

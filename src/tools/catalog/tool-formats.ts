@@ -4,13 +4,13 @@ import { geminiSchema } from './gemini-schema.js';
 export const TOOL_FORMATS = ['neutral', 'openai', 'openai-responses', 'anthropic', 'gemini', 'mcp'] as const;
 export type ToolFormat = (typeof TOOL_FORMATS)[number];
 
-/** A tool as OpenAI's chat API takes it. */
+/** A tool in OpenAI's chat format. */
 export interface OpenAiTool {
   type: 'function';
   function: { name: string; description: string; parameters: JsonSchema };
 }
 
-/** A tool as OpenAI's Responses API takes it. Not strict: in that mode every property would have to be required. */
+/** A tool in OpenAI's Responses format. Not strict: strict mode requires every property. */
 export interface OpenAiResponsesTool {
   type: 'function';
   name: string;
@@ -19,21 +19,21 @@ export interface OpenAiResponsesTool {
   strict: false;
 }
 
-/** A tool as Anthropic's messages API takes it. */
+/** A tool in Anthropic's messages format. */
 export interface AnthropicTool {
   name: string;
   description: string;
   input_schema: JsonSchema & { readonly type: 'object' };
 }
 
-/** A tool as Gemini takes it, one of `functionDeclarations`. */
+/** A tool in Gemini's format, one of `functionDeclarations`. */
 export interface GeminiTool {
   name: string;
   description: string;
   parametersJsonSchema: JsonSchema;
 }
 
-/** A tool as MCP lists it. */
+/** A tool in MCP's format. */
 export interface McpTool {
   name: string;
   description: string;
@@ -41,11 +41,11 @@ export interface McpTool {
   outputSchema: JsonSchema;
 }
 
-/** A catalog entry in the form in which a provider's API, or an MCP client, takes it. */
+/** A catalog entry in the format of a provider or an MCP client. */
 export type FormattedTool =
   ToolContract | OpenAiTool | OpenAiResponsesTool | AnthropicTool | GeminiTool | McpTool;
 
-/** How each format says a tool. Only the neutral one has the guidance: it belongs into the system prompt. */
+/** Converters per format. Only the neutral one has the guidance, which belongs into the system prompt. */
 export const FORMATTERS = {
   neutral: (tool): ToolContract => tool,
   openai: ({ name, description, requestSchema: parameters }): OpenAiTool => ({

@@ -7,14 +7,14 @@ import { SchemaCheck } from '../schema-check.js';
 import type { ToolDefinition } from '../tool.js';
 import { MAX_FAULTS, MAX_NAME, type SchemaFault } from '../tool-schemas.js';
 
-/** A tool under one contract, compiled: what is wrong with arguments and results under it, and what else is known of the tool. */
+/** A tool compiled under one contract: checks arguments and results. */
 export class Tool {
-  /** sha256 that names the contract, all of it, for good. */
+  /** sha256 of the whole contract. */
   readonly digest: string;
   private readonly request: SchemaCheck;
   private readonly response: SchemaCheck;
 
-  /** @param contract an earlier one, under which calls were accepted; arguments are held to that alone then */
+  /** @param contract an earlier contract of accepted calls; arguments are checked against it alone */
   constructor(
     readonly definition: ToolDefinition,
     readonly contract: ToolContract = definition.contract,
@@ -24,7 +24,7 @@ export class Tool {
     this.response = new SchemaCheck(contract.responseSchema);
   }
 
-  /** What is wrong with the arguments of a call. */
+  /** Faults of a call's arguments. */
   argumentFaults(args: Json): SchemaFault[] {
     const halves = halvesIn(args);
     if (halves.length > 0) return halves;
@@ -33,17 +33,17 @@ export class Tool {
     return [...faults, ...faultsBeyondSchema(this.definition, args, faults.length === 0)];
   }
 
-  /** What is wrong with a result that a client sent. */
+  /** Faults of a client's result. */
   resultFaults(result: Json): SchemaFault[] {
     return this.response.faultsOf(result);
   }
 
-  /** What the audit events of a call say of its arguments, which may break the schema. */
+  /** What the audit events of a call record about its arguments, which may break the schema. */
   subjectOf(args: Json): CallSubject {
     return subjectOf(this.definition, args);
   }
 
-  /** Paths in the user's folders among the arguments of a client tool, which may break the schema. */
+  /** Arguments of a client tool that are paths in the user's folders; they may break the schema. */
   clientPathsIn(args: Json): string[] {
     if (this.contract.executionLocation !== 'client' || typeof args !== 'object' || Array.isArray(args))
       return [];
@@ -51,7 +51,7 @@ export class Tool {
     return paths.filter((path) => typeof path === 'string');
   }
 
-  /** Whether the user's folders matter to its calls: it may name them, or change the Cloud's copy of what lies in one. */
+  /** Whether its calls depend on the user's folders: they name them, or change the Cloud's copy of their files. */
   get concernsFolders(): boolean {
     const { definition } = this;
     if (definition.changesCloud !== undefined || definition.prepare !== undefined) return true;
@@ -59,7 +59,7 @@ export class Tool {
   }
 }
 
-/** Arguments that hold an object with one name twice: what the person sees and what is run must be what was sent. */
+/** Faults for objects with a duplicate name: the person must see exactly what runs. */
 export function repeatedNamesIn(args: Json): SchemaFault[] {
   if (typeof args !== 'object' || args === null) return [];
   return Object.keys(args).flatMap((name) => {
@@ -69,7 +69,7 @@ export function repeatedNamesIn(args: Json): SchemaFault[] {
   });
 }
 
-/** Arguments that hold half of a surrogate pair: no client could be sent them, and no reader of UTF-8 an answer with them. */
+/** Faults for lone surrogates, which cannot be sent as UTF-8. */
 function halvesIn(args: Json): SchemaFault[] {
   if (typeof args !== 'object' || args === null || isWellFormedJson(args)) return [];
   return Object.entries(args)

@@ -14,13 +14,13 @@ describe('a toolset', () => {
     expect(toolset.contracts).toEqual([createFile]);
   });
 
-  it('has no two tools of one name', () => {
+  it('refuses two tools of one name', () => {
     expect(() => new Toolset([new Tool(definition), new Tool(definition)])).toThrow(createFile.name);
   });
 });
 
 describe('a tool', () => {
-  it('finds fault with arguments and results that its schemas do not allow', () => {
+  it('reports arguments and results that break its schemas', () => {
     const tool = new Tool(definition);
     expect(tool.argumentFaults({ path: 'a', content: '' })).toEqual([]);
     expect(tool.argumentFaults({ path: 'a' })).toEqual([
@@ -29,47 +29,47 @@ describe('a tool', () => {
     expect(tool.resultFaults({ success: true }).length).toBeGreaterThan(0);
   });
 
-  describe('that looks beyond its schema', () => {
-    const seen: JsonObject[] = [];
-    const beyond = { path: '/content', code: 'content', message: 'is not to my liking' };
+  describe('with checks beyond its schema', () => {
+    const checkedArguments: JsonObject[] = [];
+    const customFault = { path: '/content', code: 'content', message: 'is not to my liking' };
     const strict: ToolDefinition = {
       contract: { ...createFile, executionLocation: 'server' },
       pathArguments: ['path'],
-      faultsOf: (args) => (seen.push(args), [beyond]),
+      faultsOf: (args) => (checkedArguments.push(args), [customFault]),
     };
     const bad = { path: '../a' };
 
-    it('checks its Cloud paths always, and all else only of arguments that keep to the schema', () => {
+    it('always checks its Cloud paths, and the rest only for schema-valid arguments', () => {
       const tool = new Tool(strict);
-      const sound = { path: 'a', content: '' };
-      expect(tool.argumentFaults(sound)).toEqual([beyond]);
+      const valid = { path: 'a', content: '' };
+      expect(tool.argumentFaults(valid)).toEqual([customFault]);
       expect(tool.argumentFaults(bad).map(({ path }) => path)).toEqual(['/content', '/path']);
-      expect(seen).toEqual([sound]);
+      expect(checkedArguments).toEqual([valid]);
     });
 
-    it('holds arguments of a call to the schema alone that was accepted under an earlier contract', () => {
+    it('checks calls of an earlier contract only against its schema', () => {
       const earlier = { ...createFile, requestSchema: { type: 'object' } };
       expect(new Tool(strict, earlier).argumentFaults(bad)).toEqual([]);
     });
   });
 
-  it('of a client names the paths in the folders of the user, one of the server does not', () => {
+  it('of a client names paths in the user’s folders, one of the server does not', () => {
     const server: ToolDefinition = {
       ...definition,
       contract: { ...createFile, executionLocation: 'server' },
     };
-    for (const [of, paths, matter] of [
+    for (const [of, paths, concerns] of [
       [{ ...definition, pathArguments: ['path', 'to'] }, ['a'], true],
       [{ ...server, pathArguments: ['path', 'to'] }, [], false],
       [definition, [], false],
     ] as const) {
       const tool = new Tool(of);
-      expect([tool.clientPathsIn({ path: 'a', to: 1 }), tool.concernsFolders]).toEqual([paths, matter]);
+      expect([tool.clientPathsIn({ path: 'a', to: 1 }), tool.concernsFolders]).toEqual([paths, concerns]);
       for (const broken of [null, 'a', ['a'], {}]) expect(tool.clientPathsIn(broken)).toEqual([]);
     }
   });
 
-  it('says for the audit trail what it wants to, else its path, whatever the arguments are', () => {
+  it('gives the audit trail its own subject, else its path, for any arguments', () => {
     const own: ToolDefinition = { ...definition, subject: ({ note }) => ({ noted: note! }) };
     expect(new Tool(own).subjectOf({ note: 1, path: 'A' })).toEqual({ noted: 1 });
     const plain = new Tool(definition);

@@ -1,7 +1,7 @@
 import type { ToolContract } from '@patchbay/protocol';
 import type { Tool } from './tool.js';
 
-/** The tools that can be called in one place, in the order of the catalog. */
+/** The tools that can be called in one place, in catalog order. */
 export class Toolset {
   private readonly byName = new Map<string, Tool>();
 

@@ -11,21 +11,21 @@ import type { Toolset } from '../../tools/catalog/toolset.js';
 import { diskChange } from '../../tools/disk-change.js';
 import type { PreparedCall } from '../../tools/tool.js';
 import { argumentError, parsedWarnings, readArguments, unreadable } from '../intake/call-arguments.js';
-import { shownName } from '../intake/shown-name.js';
+import { displayName } from '../intake/shown-name.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
 
-/** A call's tool, and what its arguments turned out to be. */
+/** A call's tool, and the result of checking its arguments. */
 export interface Assessment extends Omit<PreparedCall, 'parsed'> {
   tool: Tool | null;
   warnings: ToolCallError[];
 }
 
-/** Holds a posted call against its tool's contract, and against what the server knows. */
+/** Checks a posted call against its tool's contract and the server's state. */
 @Injectable()
 export class CallAssessment {
   constructor(private readonly builtIn: BuiltInTools) {}
 
-  /** @param count of the JSON texts that are parsed for the turn */
+  /** @param count counts the JSON texts of the turn */
   async assess(
     call: PostedCall,
     toolset: Toolset,
@@ -45,7 +45,7 @@ export class CallAssessment {
     return { tool, ...prepared, warnings: parsedWarnings(name, parsed) };
   }
 
-  /** A tool of ours that the session has not chosen is unknown to it; the trail still says where such a call points. */
+  /** A tool outside the session's choice is unknown to it; the audit trail still records the places of such a call. */
   private ofUnknownTool(call: PostedCall, toolset: Toolset): PreparedCall {
     const subject = subjectOf(this.builtIn.find(call.name), call.arguments);
     return failed(call, unknownTool(call.name, toolset), subject);
@@ -56,7 +56,7 @@ function failed({ arguments: args }: PostedCall, error: ToolCallError, subject: 
   return { args, parsed: [], error, batch: null, roots: [], subject };
 }
 
-/** What a tool's arguments are held against unless it prepares its calls itself. */
+/** The default preparation of a call. */
 function prepare(tool: Tool, call: PostedCall, origin: PatchOrigin, count: JsonCount): PreparedCall {
   const { name, arguments: given, checked } = call;
   const { args, faults, parsed } = checked
@@ -65,12 +65,12 @@ function prepare(tool: Tool, call: PostedCall, origin: PatchOrigin, count: JsonC
   const error = checked ? null : (argumentError(name, faults) ?? diskChange(tool.definition, args, origin));
   const paths = tool.clientPathsIn(args);
   const roots = origin.folders.namedBy(paths);
-  const place = roots.length === 0 ? placeOf(paths, origin.folders) : {};
+  const place = roots.length === 0 ? docPathOf(paths, origin.folders) : {};
   return { args, parsed, error, batch: null, roots, subject: { ...tool.subjectOf(args), ...place } };
 }
 
-/** A path on the user's machine may leave out the name of its folder where there is one alone. */
-function placeOf([path, ...others]: readonly string[], { sole }: UserFolders): { docPath?: string } {
+/** A path on the user's machine may omit the folder name if there is only one folder. */
+function docPathOf([path, ...others]: readonly string[], { sole }: UserFolders): { docPath?: string } {
   if (path === undefined || others.length > 0 || sole === null) return {};
   return { docPath: `${sole}/${auditPath(path)}` };
 }
@@ -80,7 +80,7 @@ function unknownTool(name: string, { contracts }: Toolset): ToolCallError {
   const code: CallErrorCode = 'UNKNOWN_TOOL';
   return {
     code,
-    message: `There is no tool "${shownName(name)}". Tools: ${known.join(', ')}.`,
+    message: `There is no tool "${displayName(name)}". Tools: ${known.join(', ')}.`,
     details: { tools: known },
   };
 }

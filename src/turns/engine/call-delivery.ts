@@ -2,7 +2,7 @@ import type { Json, JsonObject, PatchBatch, ToolCallDelivery } from '@patchbay/p
 import type { Call, Turn } from '../../storage/ports/turn.js';
 import { deadlinesOf } from '../state/deadlines.js';
 
-/** A call as it is sent to a client. `batch`: where the arguments are a patch batch, as it was stored, with its ids. */
+/** A call as it is sent to a client. `batch`: the stored patch batch of the arguments, with its ids. */
 export function deliveryOf(turn: Turn, call: Call, args: Json, batch: PatchBatch | null): ToolCallDelivery {
   return {
     callId: call.callId,

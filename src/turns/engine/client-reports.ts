@@ -14,24 +14,24 @@ import type { TurnAnswer } from '../state/turn-draft.js';
 import type { ResumedCall, ProgressStatus } from '../state/turn-input.js';
 import { isInFlight } from '../state/turn-state.js';
 
-/** A call as a client names it. */
+/** A call as a client identifies it. */
 export interface ClientCall {
   turnId: string;
   callId: string;
 }
 
-/** A journal entry as a client sends it. */
+/** A client's journal entry. */
 export interface ClientEntry extends ClientCall, Outcome {
   state: ProgressStatus | 'succeeded' | 'failed' | 'denied';
 }
 
-/** A turn that a client's return concerns, with its part of the journal. */
+/** A turn affected by a client's resume, with its journal entries. */
 interface ResumedTurn {
   turn: Turn;
   entries: ClientEntry[];
 }
 
-/** What connected clients tell about the calls they hold. */
+/** Handles what connected clients report about their calls. */
 @Injectable()
 export class ClientReports {
   constructor(
@@ -44,8 +44,8 @@ export class ClientReports {
   }
 
   /**
-   * A step of a call; resolves once it is committed. A client executes when it knows that it holds the call, so `running`
-   * is written at once; any other step may wait a moment for what often follows, and both are one write then.
+   * Records a step of a call; resolves after the commit. `running` is written at once, since a client then executes.
+   * Other steps may wait briefly to share the write of the next one.
    */
   async status(
     client: ClientKey,
@@ -65,7 +65,7 @@ export class ClientReports {
     accept(await this.turns.submit(turn, input, status !== 'running'));
   }
 
-  /** The end of a call; resolves once it is committed. True where the same report had come before. */
+  /** Records the end of a call; resolves after the commit. True if the same report came before. */
   async result(client: ClientKey, named: ClientCall, claimed: Outcome): Promise<boolean> {
     const turn = await this.turnOf(client, named);
     const call = callOf(turn, named.callId)!;
@@ -82,11 +82,11 @@ export class ClientReports {
   }
 
   /**
-   * Brings the server's view and a returning client's journal together. Every callId of the journal is in one of the two
-   * lists; calls that it lacks go back to pending.
+   * Reconciles a returning client's journal with the stored turns. Every callId of the journal is in one of the two
+   * lists; calls missing in the journal become pending again.
    */
   async resume(client: ClientKey, journal: readonly ClientEntry[]): Promise<ResumeAnswer> {
-    // What is there more than once is looked at once.
+    // Duplicate entries are processed once.
     const entries = new Map(journal.map((entry) => [entry.callId, entry]));
     const turns = await this.turnsOf(client, [...entries.values()]);
     const answer: ResumeAnswer = { forget: [], resume: [] };
@@ -95,23 +95,23 @@ export class ClientReports {
       answer.forget.push(...forget);
       answer.resume.push(...resume);
     }
-    const told = new Set([...answer.forget, ...answer.resume]);
-    for (const callId of entries.keys()) if (!told.has(callId)) answer.forget.push(callId);
+    const answered = new Set([...answer.forget, ...answer.resume]);
+    for (const callId of entries.keys()) if (!answered.has(callId)) answer.forget.push(callId);
     return answer;
   }
 
-  /** Whether the client has the call on its hands now. */
+  /** Whether the client currently holds the call. */
   holds({ clientId }: ClientKey, callId: string): boolean {
     const call = callOf(this.turns.ofCall(callId), callId);
     return call !== undefined && isInFlight(call) && call.clientId === clientId;
   }
 
-  /** Takes up the user's pending calls, now that a client can have them. */
+  /** Loads the user's open turns, so that their pending calls can be claimed. */
   async takeUpPending(user: Membership): Promise<void> {
     await this.turns.takeUpOf(user);
   }
 
-  /** The user's turns that the client's return concerns, each with its part of the journal. */
+  /** The user's turns that the resume affects, with their journal entries. */
   private async turnsOf(client: ClientKey, journal: readonly ClientEntry[]): Promise<ResumedTurn[]> {
     const open = await this.turns.takeUpOf(client);
     const parts = new Map<string, ResumedTurn>(
@@ -145,8 +145,8 @@ export class ClientReports {
   }
 
   /**
-   * A result that breaks the schema does not end its call: the client is to carry on with it. One that could not be
-   * checked now is no such result: the resume is refused, so that the client comes with it again.
+   * A result that breaks the schema does not end its call; the client continues it. If the check itself fails, the
+   * resume is refused, so that the client retries it.
    */
   private async resumedCall(turn: Turn, entry: ClientEntry): Promise<ResumedCall> {
     const { callId, state } = entry;
@@ -162,7 +162,7 @@ export class ClientReports {
     }
   }
 
-  /** The turn of a call that a client names; NOT_FOUND where it is another user's, too. */
+  /** The turn of a client's call; NOT_FOUND also if it belongs to another user. */
   private async turnOf(client: ClientKey, { turnId, callId }: ClientCall): Promise<Turn> {
     const turn = this.turns.ofCall(callId) ?? (await this.store.ofCall(client.workspaceId, turnId, callId));
     const { workspaceId, userId } = client;

@@ -11,13 +11,13 @@ import { callOf } from '../../storage/ports/turn-calls.js';
 import { OpenTurns } from './open-turns.js';
 import type { ClientKey } from '../../clients/connected-clients.js';
 
-/** What an upload belongs to, and the heads that the server takes for its base beside the one that the client names. */
+/** The call of an upload, and the heads that are accepted as base besides the named one. */
 interface Part {
   origin: ChangeOrigin;
   bases: (string | null)[];
 }
 
-/** Takes `files:put` from clients: says what an upload is part of, and what it must be based on. */
+/** Handles `files:put`: determines the call of an upload and its allowed bases. */
 @Injectable()
 export class ClientUploads {
   constructor(
@@ -34,14 +34,14 @@ export class ClientUploads {
     if (target.docPath !== docPath) {
       throw fieldError('docPath', `must be that of path: "${target.docPath}"`);
     }
-    await this.untilTold(file.callId?.toLowerCase() ?? null);
+    await this.commitEarlier(file.callId?.toLowerCase() ?? null);
     const part = file.filePatchId
       ? await this.ofPatch(client, docPath, file.filePatchId.toLowerCase())
       : null;
     const { origin, bases: allowed } = part ?? (await this.ofCall(client, target, file));
     const named = file.baseSha256?.toLowerCase() ?? null;
-    // What the folder last had in common with the Cloud is no loss to anybody. A client that keeps that has seen no other
-    // head; of one that does not, null tells of nothing in common.
+    // Replacing the last common version loses nothing. An exact client has seen no other head; for others null means
+    // that nothing is common.
     const bases = file.isExact ? [named] : named === null ? allowed : [...allowed, named];
     const { isExecutable } = file;
     const upload = {
@@ -52,18 +52,18 @@ export class ClientUploads {
     return this.uploads.put(origin, { ...upload, bases });
   }
 
-  /** What the client has done before it sent the file stands before it in the trail. */
-  private async untilTold(callId: string | null): Promise<void> {
+  /** Commits the client's earlier steps first, so that they precede the upload in the trail. */
+  private async commitEarlier(callId: string | null): Promise<void> {
     if (callId === null) return;
-    // What came just before is still on its way through the same steps as this one.
+    // An event that came just before is still passing through the same steps.
     await setImmediate();
     const turn = this.turns.ofCall(callId);
     if (turn) await this.turns.flush(turn);
   }
 
   /**
-   * What a patched file belongs to. Its base is the Cloud head that the server noted when it took the batch, or what the
-   * patch was planned on: that may have come into the Cloud since.
+   * The call of a patched file. The base is the Cloud head noted when the batch arrived, or the patch's base, which may
+   * be in the Cloud since.
    */
   private async ofPatch(client: ClientKey, docPath: string, filePatchId: string): Promise<Part> {
     const known = await this.patches.ofFilePatch(client.workspaceId, filePatchId);
@@ -92,9 +92,9 @@ export class ClientUploads {
   }
 
   /**
-   * An upload for another call is told as part of it while that call's turn is open, and based on the head that there
-   * was when the turn was accepted: what the person approved then becomes the Cloud's, whatever the disk held before.
-   * Any other is the client's own: without a base that it names there must be no file.
+   * An upload for another call belongs to it while its turn is open, and is based on the head at acceptance. So the
+   * approved content becomes the Cloud's, whatever the disk held. Any other upload is the client's own: without a named
+   * base no file may exist.
    */
   private async ofCall(
     { workspaceId, userId, clientId }: ClientKey,

@@ -6,11 +6,11 @@ import { Config } from '../../config/config.js';
 import { TurnStore } from '../../storage/ports/turns.store.js';
 import { OpenTurns } from './open-turns.js';
 
-/** A clock is kept to the second or two: it is looked for more often than other changes. */
-const OFTEN = 0.4;
+/** Deadlines should be exact to 1–2 s, so this sweep runs more often than others. */
+const INTERVAL_FACTOR = 0.4;
 const BATCH = 200;
 
-/** Finds in the store the clocks that ran out and that no timer of this node knows. */
+/** Finds expired deadlines in the store for which no timer of this node exists. */
 @Injectable()
 export class DeadlineSweep extends Sweep {
   constructor(
@@ -20,7 +20,7 @@ export class DeadlineSweep extends Sweep {
     { catchUpMs }: Config,
     logger: PinoLogger,
   ) {
-    super(OFTEN * catchUpMs, logger);
+    super(INTERVAL_FACTOR * catchUpMs, logger);
   }
 
   protected async sweep(): Promise<void> {

@@ -20,19 +20,19 @@ import {
 } from '../../clients/connected-clients.js';
 import { clientKey } from './dispatcher.js';
 
-/** A call that is due, with what it takes to send it. */
+/** A due call, with what is needed to send it. */
 interface Delivery {
   effect: TurnEffect & { type: 'deliver' };
   turn: Turn;
   client: ConnectedClient;
-  /** At hand where the turn was just accepted here: saves reading them back. */
+  /** Kept only right after acceptance here, to avoid reading them back. */
   callArguments: readonly Json[] | null;
 }
 
-/** Does for the clients of this node what a changed turn asks for: sends them calls, and tells them to stop. */
+/** Applies a changed turn to the clients of this node: sends calls and stops them. */
 @Injectable()
 export class Deliveries {
-  /** The last delivery on its way to each client. */
+  /** The last pending delivery of each client. */
   private readonly tails = new WeakMap<ConnectedClient, Promise<void>>();
 
   constructor(
@@ -48,7 +48,7 @@ export class Deliveries {
     clients.left$.subscribe((client) => void this.clientLeft(client));
   }
 
-  /** Starts the grace of the calls that a client took with it unacknowledged. */
+  /** Starts the grace period of the unacknowledged calls of a client that left. */
   private async clientLeft(client: ClientKey): Promise<void> {
     const { workspaceId, userId, clientId } = client;
     await this.persist(client, 'The grace of a client that left could not begin', async () => {
@@ -59,7 +59,7 @@ export class Deliveries {
 
   /** The same for one turn. */
   private async startGrace(turn: Turn, clientId: string): Promise<void> {
-    // A client that is back already sorts its calls out by its resume.
+    // A client that is back reconciles its calls by its resume.
     if (this.clients.find(clientKey(turn, clientId))) return;
     if (!turn.calls.some((call) => call.clientId === clientId && call.status === 'forwarded')) return;
     await this.turns.submit(turn, { type: 'client_left', clientId, graceMs: this.config.graceMs });
@@ -69,36 +69,36 @@ export class Deliveries {
   react({ before, after: turn, own, callArguments }: TurnChange): void {
     for (const effect of effectsOf(before, turn)) {
       const client = this.clients.find(clientKey(turn, effect.clientId));
-      if (effect.type === 'stop') client?.line.stop({ callId: effect.callId, reason: effect.reason });
+      if (effect.type === 'stop') client?.channel.stop({ callId: effect.callId, reason: effect.reason });
       else if (client) this.enqueue({ effect, turn, client, callArguments });
-      // It has left since it was chosen. Where another node chose it, that one does the same.
+      // It left after it was chosen. If another node chose it, that node handles it.
       else if (own) void this.clientLeft(clientKey(turn, effect.clientId));
     }
   }
 
-  /** Calls go out to a client in the order of their claims, however long each takes to be put together. */
+  /** Sends a client's calls in claim order, however long each takes to prepare. */
   private enqueue(delivery: Delivery): void {
     const { client } = delivery;
     const before = this.tails.get(client) ?? Promise.resolve();
     const emitted = before.then(async () => {
-      await client.line.room();
+      await client.channel.backpressure();
       await this.emit(delivery, await this.prepare(delivery));
     });
-    const settled = emitted.catch((error: unknown) => this.giveBack(delivery, error));
+    const settled = emitted.catch((error: unknown) => this.release(delivery, error));
     this.tails.set(client, settled);
   }
 
-  /** Sends the call, unless things have changed; what becomes of it is taken care of apart. */
+  /** Sends the call if it is still due; the outcome is handled separately. */
   private async emit(delivery: Delivery, call: ToolCallDelivery): Promise<void> {
     await delivery.client.resumed;
     if (!this.isStillDue(delivery)) return;
-    const outcome = delivery.client.line.deliver(call);
+    const outcome = delivery.client.channel.deliver(call);
     void outcome.then((settled) => this.settle(delivery, settled));
   }
 
   private async settle({ effect, turn, client }: Delivery, outcome: DeliveryOutcome): Promise<void> {
-    // A client that does not answer has left, whatever its socket says.
-    if (outcome.kind === 'lost') return client.line.close();
+    // A client that does not acknowledge has left, even if its socket is open.
+    if (outcome.kind === 'lost') return client.channel.close();
     const { callId, clientId, attempt } = effect;
     const input: TurnInput =
       outcome.kind === 'acknowledged'
@@ -109,8 +109,8 @@ export class Deliveries {
     });
   }
 
-  /** The call could not be put together: it goes back, as if its client had refused it, and is tried again. */
-  private async giveBack({ effect, turn }: Delivery, error: unknown): Promise<void> {
+  /** The call could not be prepared: it is released as if its client had refused it, and retried. */
+  private async release({ effect, turn }: Delivery, error: unknown): Promise<void> {
     const { callId, clientId, attempt } = effect;
     this.logger.error({ err: error, callId }, 'A call could not be sent; it is tried again');
     const message = 'The server could not read the call.';
@@ -120,11 +120,11 @@ export class Deliveries {
   }
 
   private async persist(about: object, fault: string, work: () => Promise<void>): Promise<void> {
-    const tell = (error: unknown): void => this.logger.error({ err: error, ...about }, fault);
-    await persist(work, this.lifecycle.stopping, tell).catch(tell);
+    const logFailure = (error: unknown): void => this.logger.error({ err: error, ...about }, fault);
+    await persist(work, this.lifecycle.stopping, logFailure).catch(logFailure);
   }
 
-  /** Whatever happened to the call since its claim was committed, such as a cancel in the same write. */
+  /** Whether the claim still holds; the same write may contain a cancel. */
   private isStillDue({ effect: { callId, clientId, attempt } }: Delivery): boolean {
     const call = callOf(this.turns.ofCall(callId), callId);
     return call?.status === 'forwarded' && call.clientId === clientId && call.attempt === attempt;

@@ -8,21 +8,19 @@ import { OpenTurns, type TurnChange } from './open-turns.js';
 import { TurnHints } from './turn-hints.js';
 import type { TurnInput } from '../state/turn-input.js';
 import { isInFlight } from '../state/turn-state.js';
-import { type ClientKey, ConnectedClients, type ClientWish } from '../../clients/connected-clients.js';
+import { type ClientKey, ConnectedClients, type ClientCriteria } from '../../clients/connected-clients.js';
 import { PendingCalls } from './pending-calls.js';
 import { SessionClients } from './session-clients.js';
 
-/** How long a claim waits that the store did not take, in ms. */
+/** Delay before a failed claim is retried, ms. */
 const RETRY_MS = 1_000;
 
-/**
- * Gives pending calls to the clients of this node: first in, first out for each user, never more than a client's window.
- */
+/** Assigns pending calls to the clients of this node: FIFO per user, within each client's window. */
 @Injectable()
 export class Dispatcher {
   private readonly pending = new PendingCalls();
   private readonly sessionClients = new SessionClients();
-  /** Sessions of which the store is asked: their calls wait for that. */
+  /** Sessions that are being read from the store; their calls wait. */
   private readonly recalling = new Set<string>();
   private draining = false;
 
@@ -45,28 +43,28 @@ export class Dispatcher {
     });
   }
 
-  /** No call is claimed any more: this node is stopping. */
+  /** Stops claiming, since this node is stopping. */
   drain(): void {
     this.draining = true;
   }
 
-  /** The claim of a call for the client that it can go to at once, with a place in its window taken; null: it waits. */
+  /** Claims a call for an available client and reserves a slot; null: it waits. */
   reserve(turn: Turn, call: Call): (TurnInput & { type: 'claim' }) | null {
     if (this.draining) return null;
-    const client = this.clients.choose(this.wishOf(turn, call));
+    const client = this.clients.choose(this.criteriaOf(turn, call));
     if (!client) return null;
-    client.hold(call.callId);
+    client.occupySlot(call.callId);
     const { clientId } = client.key;
-    // Right away, so that the next calls of the session go to the same editor or wait for it.
+    // Immediately, so that the session's next calls go to the same editor or wait for it.
     const folder = this.sessionClients.reserve(turn, call.callId, client, this.clock.now());
     const ackWithinMs = this.config.acknowledgeMs + this.config.graceMs;
     return { type: 'claim', callId: call.callId, clientId, folder, ackWithinMs };
   }
 
-  /** Gives back a place that was reserved, for a claim that came to nothing. */
+  /** Releases the slot of a claim that failed. */
   release(turn: Turn, callId: string, clientId: string): void {
-    this.sessionClients.giveBack(turn, callId);
-    this.clients.free(clientKey(turn, clientId), callId);
+    this.sessionClients.release(turn, callId);
+    this.clients.releaseSlot(clientKey(turn, clientId), callId);
   }
 
   /** Part of `TurnReactions`. */
@@ -78,16 +76,13 @@ export class Dispatcher {
       if (was === is) return;
       const stays = was && isInFlight(was) && isInFlight(is) && is.clientId === was.clientId;
       if (stays) return;
-      if (was && isInFlight(was)) this.clients.free(clientKey(after, was.clientId!), was.callId);
+      if (was && isInFlight(was)) this.clients.releaseSlot(clientKey(after, was.clientId!), was.callId);
       if (isInFlight(is)) this.take(after, is.callId, is.clientId!);
     });
     this.dispatch(after);
   }
 
-  /**
-   * A turn that was accepted elsewhere, or before a restart, does not know what its session has done since: another turn
-   * of it does.
-   */
+  /** A turn accepted elsewhere or before a restart does not know its session's later use, so the store is asked. */
   private async recall(turn: Turn): Promise<void> {
     const { workspaceId, sessionId } = turn;
     if (turn.status !== 'open' || this.sessionClients.folderOf(turn) !== null) return;
@@ -100,49 +95,50 @@ export class Dispatcher {
       this.dispatch(turn);
     } catch (error) {
       this.logger.error({ err: error, sessionId }, 'What a session used could not be read; trying again');
-      const again = (): void => {
+      const requeue = (): void => {
         this.recalling.delete(sessionId);
         void this.recall(turn);
       };
-      setTimeout(again, RETRY_MS).unref();
+      setTimeout(requeue, RETRY_MS).unref();
     }
   }
 
-  /** Whoever claimed the call, it has its place in the window of the client, if that is here. */
+  /** Occupies a slot of the client if it is connected here, whoever claimed the call. */
   private take(turn: Turn, callId: string, clientId: string): void {
-    this.clients.find(clientKey(turn, clientId))?.hold(callId);
+    this.clients.find(clientKey(turn, clientId))?.occupySlot(callId);
     this.sessionClients.used(turn, clientId, this.clock.now());
   }
 
-  /** Calls that want the same are asked about once: where the first of them can't go, none can. */
+  /** Calls with equal requirements are checked once: if the first cannot be sent, none can. */
   private dispatch(user: Membership): void {
     const groups = this.pending.groupsOf(user);
-    const shut = new Set<string>();
+    const blocked = new Set<string>();
     for (let at = 0; at < groups.length;) {
-      if (!this.hasRoom(user)) return;
+      if (!this.hasFreeSlot(user)) return;
       const group = groups[at]!;
       const { turn } = group.known;
-      // First in, first out: those behind it wait as well, for a read.
+      // FIFO: calls behind it wait for the read as well.
       if (this.recalling.has(turn.sessionId)) return;
       const now = this.clock.now();
       const call = group.waiting.find(({ retryAt }) => (retryAt ?? 0) <= now);
-      const wish = call && this.wishOf(turn, call);
+      const criteria = call && this.criteriaOf(turn, call);
       const wanted =
-        wish && [group.wants, wish.folder, wish.boundClientId, wish.preferredClientId].join('\n');
-      const claim = call && !shut.has(wanted!) ? this.reserve(turn, call) : null;
+        criteria &&
+        [group.requirements, criteria.folder, criteria.boundClientId, criteria.preferredClientId].join('\n');
+      const claim = call && !blocked.has(wanted!) ? this.reserve(turn, call) : null;
       if (call && claim) {
-        // Its group stands further behind then, or is gone.
+        // Claiming moves or removes the group.
         this.pending.claim(group, call);
         void this.claim(turn, call, claim);
       } else {
-        if (wanted) shut.add(wanted);
+        if (wanted) blocked.add(wanted);
         at += 1;
       }
     }
   }
 
-  private hasRoom({ workspaceId, userId }: Membership): boolean {
-    return this.clients.ofUser(workspaceId, userId).some(({ ready, hasRoom }) => ready && hasRoom);
+  private hasFreeSlot({ workspaceId, userId }: Membership): boolean {
+    return this.clients.ofUser(workspaceId, userId).some(({ ready, hasFreeSlot }) => ready && hasFreeSlot);
   }
 
   private async claim(turn: Turn, call: Call, claim: TurnInput & { type: 'claim' }): Promise<void> {
@@ -158,18 +154,18 @@ export class Dispatcher {
     }
   }
 
-  /** Nobody is told of the place that is free again: what has just failed for one call would fail for the next. */
+  /** Does not announce the free slot: the failure would repeat for the next call. */
   private retry(turn: Turn, callId: string, clientId: string): void {
-    this.sessionClients.giveBack(turn, callId);
-    this.clients.find(clientKey(turn, clientId))?.free(callId);
-    const again = (): void => {
+    this.sessionClients.release(turn, callId);
+    this.clients.find(clientKey(turn, clientId))?.releaseSlot(callId);
+    const requeue = (): void => {
       this.pending.unclaim(turn, callId);
       this.dispatch(turn);
     };
-    setTimeout(again, RETRY_MS).unref();
+    setTimeout(requeue, RETRY_MS).unref();
   }
 
-  private wishOf(turn: Turn, call: Call): ClientWish {
+  private criteriaOf(turn: Turn, call: Call): ClientCriteria {
     return {
       workspaceId: turn.workspaceId,
       userId: turn.userId,

@@ -4,11 +4,11 @@ import { Clock } from '../../common/clock.js';
 import { Sweep } from '../../common/sweep.js';
 import { IdempotencyKeyStore } from '../../storage/records/idempotency-keys.js';
 
-/** How long an Idempotency-Key counts, in ms [TURN-3]. */
+/** How long an Idempotency-Key is kept, ms [TURN-3]. */
 export const KEY_LIFE_MS = 24 * 60 * 60_000;
 const SWEEP_MS = 60 * 60_000;
 
-/** Drops Idempotency-Keys that count no longer. */
+/** Deletes expired Idempotency-Keys. */
 @Injectable()
 export class KeySweep extends Sweep {
   constructor(

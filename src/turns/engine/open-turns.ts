@@ -14,14 +14,14 @@ import type { TurnInput } from '../state/turn-input.js';
 import { turnKey } from '../../common/keys.js';
 import { TurnMailbox } from './turn-mailbox.js';
 
-/** A new state of a turn: committed here, or read from the store after another node had committed it. */
+/** A new state of a turn: committed here, or read after another node's commit. */
 export interface TurnChange {
-  /** Null where this node did not know the turn. */
+  /** Null if this node did not know the turn. */
   before: Turn | null;
   after: Turn;
   /** Whether this node committed it. */
   own: boolean;
-  /** Of a turn that was just accepted here, where they are small: the arguments of its calls, in their order. */
+  /** Arguments of the calls in order, if the turn was just accepted here and they are small. */
   callArguments: readonly Json[] | null;
 }
 
@@ -30,13 +30,13 @@ interface Entry {
   timer: NodeJS.Timeout | null;
 }
 
-/** The open turns that this node knows: each with its mailbox and the timer of its next deadline. */
+/** The open turns known to this node, each with its mailbox and deadline timer. */
 @Injectable()
 export class OpenTurns implements OnApplicationShutdown {
   private readonly entries = new Map<string, Entry>();
   private readonly byCall = new Map<string, TurnMailbox>();
   private readonly loading = new Map<string, Promise<TurnMailbox>>();
-  /** What is told of every new state that this node gets to know, in the order of each turn. */
+  /** Receives every new state, in order per turn. */
   private announced: (change: TurnChange) => void = () => undefined;
 
   constructor(
@@ -52,12 +52,12 @@ export class OpenTurns implements OnApplicationShutdown {
     for (const { timer } of this.entries.values()) if (timer) clearTimeout(timer);
   }
 
-  /** From now on this is told of every new state: `TurnReactions`, which is made after all that reacts. */
+  /** Registers the receiver of new states: `TurnReactions`, which is constructed last. */
   onChange(react: (change: TurnChange) => void): void {
     this.announced = react;
   }
 
-  /** Takes a turn that was just inserted, with the events that its insertion recorded. */
+  /** Adds a turn that was just inserted, with the events of its insertion. */
   adopt(turn: Turn, callArguments: readonly Json[] | null, events: readonly AuditDraft[]): void {
     const before = this.peek(turn);
     if (turn.status === 'open' && before === null) this.open(turn);
@@ -65,23 +65,23 @@ export class OpenTurns implements OnApplicationShutdown {
     this.announced({ before, after: turn, own: true, callArguments });
   }
 
-  /** Applies an input to a turn, wherever it is; resolves once that is committed. */
+  /** Applies an input to a turn, wherever it is loaded; resolves after the commit. */
   async submit(ref: TurnRef, input: TurnInput, lazy = false): Promise<TurnAnswer> {
     const mailbox = this.entries.get(turnKey(ref))?.mailbox ?? (await this.load(ref));
     return mailbox.submit(input, lazy);
   }
 
-  /** Resolves once what has happened to a turn so far is committed: what comes of it is recorded later then. */
+  /** Resolves when all earlier inputs of a turn are committed. */
   async flush(ref: TurnRef): Promise<void> {
     await this.entries.get(turnKey(ref))?.mailbox.flush();
   }
 
-  /** The turn as this node last knew it, if it knows it to be open. */
+  /** The last known state of a turn, if this node knows it as open. */
   peek(ref: TurnRef): Turn | null {
     return this.entries.get(turnKey(ref))?.mailbox.turn ?? null;
   }
 
-  /** The turn that has this call, if this node knows it to be open. */
+  /** The turn of this call, if this node knows it as open. */
   ofCall(callId: string): Turn | null {
     return this.byCall.get(callId)?.turn ?? null;
   }
@@ -91,10 +91,7 @@ export class OpenTurns implements OnApplicationShutdown {
     return [...this.entries.values()].map(({ mailbox }) => mailbox.turn);
   }
 
-  /**
-   * Takes a state that was read from the store: whatever is new in it is announced like a commit of this node. Gives the
-   * newest state known.
-   */
+  /** Takes a state read from the store and announces it if it is new. Returns the newest known state. */
   observe(turn: Turn): Turn {
     const entry = this.entries.get(turnKey(turn));
     if (entry) {
@@ -105,10 +102,7 @@ export class OpenTurns implements OnApplicationShutdown {
     return turn;
   }
 
-  /**
-   * Takes up all open turns of a user as the store has them, oldest first. Those that this node knows as new are not read
-   * again, and others have their turn while many are.
-   */
+  /** Loads all open turns of a user, oldest first. Current ones are not read again, and long loads yield to others. */
   async takeUpOf(user: Membership): Promise<Turn[]> {
     const turns: Turn[] = [];
     for (const ref of await this.store.openVersionsOf([user])) {
@@ -120,7 +114,7 @@ export class OpenTurns implements OnApplicationShutdown {
     return turns;
   }
 
-  /** Looks in the store for a newer state of a turn, and takes it up where this node did not know the turn. */
+  /** Reads a newer state of a turn from the store, and loads the turn if it is unknown here. */
   async refresh(ref: TurnRef): Promise<void> {
     const entry = this.entries.get(turnKey(ref));
     if (entry) return entry.mailbox.refresh();
@@ -128,7 +122,7 @@ export class OpenTurns implements OnApplicationShutdown {
     if (turn) this.observe(turn);
   }
 
-  /** What was read may have been old before this node began to listen, so it looks once more. */
+  /** The state may have changed before this node subscribed, so it reads once more. */
   private takeUp(turn: Turn): TurnMailbox {
     const mailbox = this.open(turn);
     this.announced({ before: null, after: turn, own: false, callArguments: null });
@@ -144,14 +138,16 @@ export class OpenTurns implements OnApplicationShutdown {
     if (pending) return pending;
     const load = this.store.find(ref).then((turn) => {
       if (!turn) throw new DomainError('NOT_FOUND', 'There is no such turn.');
-      return this.entries.get(key)?.mailbox ?? (turn.status === 'open' ? this.takeUp(turn) : this.box(turn));
+      return (
+        this.entries.get(key)?.mailbox ?? (turn.status === 'open' ? this.takeUp(turn) : this.mailboxOf(turn))
+      );
     });
     this.loading.set(key, load);
     return load.finally(() => this.loading.delete(key));
   }
 
   private open(turn: Turn): TurnMailbox {
-    const mailbox = this.box(turn);
+    const mailbox = this.mailboxOf(turn);
     const entry: Entry = { mailbox, timer: null };
     this.entries.set(turnKey(turn), entry);
     for (const { callId } of turn.calls) this.byCall.set(callId, mailbox);
@@ -159,7 +155,7 @@ export class OpenTurns implements OnApplicationShutdown {
     return mailbox;
   }
 
-  private box(turn: Turn): TurnMailbox {
+  private mailboxOf(turn: Turn): TurnMailbox {
     const onChange = this.announce.bind(this);
     return new TurnMailbox(turn, this.store, () => this.clock.now(), this.node.value, onChange);
   }
@@ -171,13 +167,13 @@ export class OpenTurns implements OnApplicationShutdown {
     if (after !== before) this.announced({ before, after, own: events !== null, callArguments: null });
   }
 
-  /** Each step is one line at `debug`: ids and the outcome. What a model or a client has written is the trail's alone. */
+  /** Logs each step at `debug`: ids and outcome. Texts of models and clients go only to the audit trail. */
   private log({ name, eventId, turnId, callId, attempt, actor, fields }: AuditDraft): void {
     const { success = null } = fields;
     this.logger.debug({ event: name, eventId, turnId, callId, attempt, ...actor, success }, name);
   }
 
-  /** A turn that has ended is let go; late inputs load it again. */
+  /** Unloads an ended turn; late inputs load it again. */
   private schedule(entry: Entry, turn: Turn): void {
     if (entry.timer) clearTimeout(entry.timer);
     entry.timer = null;

@@ -2,7 +2,7 @@ import { aCall, aTurn, completed } from '../state/turn.sample.js';
 import { PendingCalls } from './pending-calls.js';
 
 describe('the pending calls of a user', () => {
-  it('are those of open turns: of one that has ended nothing is kept', () => {
+  it('include only open turns: nothing of an ended turn is kept', () => {
     const pending = new PendingCalls();
     const turn = aTurn('w', { calls: [aCall()] });
     pending.sync(null, turn);

@@ -1,51 +1,51 @@
 import { turnKey, userKey } from '../../common/keys.js';
 import type { Call, Membership, Turn } from '../../storage/ports/turn.js';
 
-/** A turn as it is now, for all its groups. */
+/** The current state of a turn, shared by its groups. */
 interface KnownTurn {
   turn: Turn;
 }
 
-/** Pending calls of one turn that want the same of a client: where the first of them can't go, none can. */
+/** Pending calls of one turn with equal requirements: if the first cannot be sent, none can. */
 export interface PendingGroup {
   readonly known: KnownTurn;
-  /** Those that are not about to be claimed, the oldest first. */
+  /** Calls that are not being claimed, oldest first. */
   readonly waiting: Call[];
-  /** What they want beside what their turn does, as a text that tells it apart. */
-  readonly wants: string;
+  /** Key of the requirements that differ within a turn. */
+  readonly requirements: string;
 }
 
 /** A user's pending calls. */
 interface Queue {
   readonly turns: Map<string, KnownTurn>;
   readonly byKey: Map<string, PendingGroup>;
-  /** Those that wait, by the oldest call of each. */
+  /** Waiting groups, by their oldest call. */
   readonly groups: PendingGroup[];
-  /** Calls of which the claim is being written. */
+  /** Calls whose claim is being written. */
   readonly claiming: Map<string, Call>;
 }
 
 /**
- * The pending calls of each user, in groups of those that can go to the same clients. callIds are UUIDv7, so their order
- * is the order of acceptance, and a call that comes back takes its old place. What a change costs does not depend on how
- * many calls wait.
+ * The pending calls of each user, in groups with equal requirements. callIds are UUIDv7, so their order is the order of
+ * acceptance, and a released call returns to its place. The cost of a change does not depend on the number of waiting
+ * calls.
  */
 export class PendingCalls {
   private readonly queues = new Map<string, Queue>();
 
-  /** The groups of a user that have calls waiting, by their oldest: as they are now, and as they become. */
+  /** The user's waiting groups, by oldest call; a live view. */
   groupsOf(user: Membership): readonly PendingGroup[] {
     return this.queues.get(userKey(user))?.groups ?? [];
   }
 
-  /** Brings the user's queue in line with a changed turn; `before` null: the turn is new here. */
+  /** Updates the user's queue after a change of a turn; `before` null: the turn is new here. */
   sync(before: Turn | null, after: Turn): void {
     const queue = this.queues.get(userKey(after)) ?? newQueue();
     const known = knownTurn(queue, after);
     after.calls.forEach((call, at) => {
       const was = before?.calls[at];
       if (was === call) return;
-      // It is being claimed as it was: that claim says what becomes of it.
+      // The claim in progress decides what becomes of it.
       if (call.status === 'pending' && queue.claiming.has(call.callId)) {
         return void queue.claiming.set(call.callId, call);
       }
@@ -57,21 +57,21 @@ export class PendingCalls {
     else this.queues.delete(userKey(after));
   }
 
-  /** The claim of a waiting call is being written: it is not offered meanwhile. */
+  /** Takes a call out of the queue while its claim is written. */
   claim({ known: { turn } }: PendingGroup, call: Call): void {
     const queue = this.queues.get(userKey(turn))!;
     this.drop(queue, turn, call);
     queue.claiming.set(call.callId, call);
   }
 
-  /** The claim was refused: the call is not what it was. It waits again where that is known already, and it is pending. */
+  /** Ends a refused claim. The call waits again if it is known to have changed and is pending. */
   refused(turn: Turn, claimed: Call): void {
     const claiming = this.queues.get(userKey(turn))?.claiming;
     if (claiming?.get(claimed.callId) === claimed) claiming.delete(claimed.callId);
     else this.unclaim(turn, claimed.callId);
   }
 
-  /** The claim came to nothing: where the call is pending still, it waits again. */
+  /** Ends a failed claim; a call that is still pending waits again. */
   unclaim(turn: Turn, callId: string): void {
     const queue = this.queues.get(userKey(turn));
     const call = queue?.claiming.get(callId);
@@ -83,12 +83,12 @@ export class PendingCalls {
 
   private add(queue: Queue, known: KnownTurn, call: Call): void {
     const key = groupKey(known.turn, call);
-    const group = queue.byKey.get(key) ?? { known, waiting: [], wants: wantsOf(call) };
+    const group = queue.byKey.get(key) ?? { known, waiting: [], requirements: requirementsOf(call) };
     queue.byKey.set(key, group);
-    if (group.waiting.length > 0) queue.groups.splice(placeOf(queue.groups, group.waiting[0]!.callId), 1);
+    if (group.waiting.length > 0) queue.groups.splice(groupIndex(queue.groups, group.waiting[0]!.callId), 1);
     const at = position(group.waiting, ({ callId }) => callId, call.callId);
     group.waiting.splice(at, group.waiting[at]?.callId === call.callId ? 1 : 0, call);
-    queue.groups.splice(placeOf(queue.groups, group.waiting[0]!.callId), 0, group);
+    queue.groups.splice(groupIndex(queue.groups, group.waiting[0]!.callId), 0, group);
   }
 
   private drop(queue: Queue, turn: Turn, call: Call): void {
@@ -98,10 +98,10 @@ export class PendingCalls {
     const at = group ? position(group.waiting, ({ callId }) => callId, call.callId) : -1;
     if (!group || group.waiting[at]?.callId !== call.callId) return;
     if (at > 0) return void group.waiting.splice(at, 1);
-    queue.groups.splice(placeOf(queue.groups, call.callId), 1);
+    queue.groups.splice(groupIndex(queue.groups, call.callId), 1);
     group.waiting.shift();
     const [next] = group.waiting;
-    if (next) queue.groups.splice(placeOf(queue.groups, next.callId), 0, group);
+    if (next) queue.groups.splice(groupIndex(queue.groups, next.callId), 0, group);
     else queue.byKey.delete(key);
   }
 }
@@ -117,20 +117,20 @@ function knownTurn(queue: Queue, turn: Turn): KnownTurn {
   return known;
 }
 
-function wantsOf({ name, roots = [], refusedBy }: Call): string {
+function requirementsOf({ name, roots = [], refusedBy }: Call): string {
   return JSON.stringify([name, refusedBy, ...roots]);
 }
 
 function groupKey(turn: Turn, call: Call): string {
-  return `${turnKey(turn)} ${wantsOf(call)}`;
+  return `${turnKey(turn)} ${requirementsOf(call)}`;
 }
 
-/** Where a group stands, or would stand, of which this is the oldest call. */
-function placeOf(groups: readonly PendingGroup[], callId: string): number {
+/** Index of the group with this oldest call, or its insertion point. */
+function groupIndex(groups: readonly PendingGroup[], callId: string): number {
   return position(groups, ({ waiting }) => waiting[0]!.callId, callId);
 }
 
-/** Where an id stands, or would stand, in a list that is sorted by ids. */
+/** Index of an id in a sorted list, or its insertion point. */
 function position<T>(sorted: readonly T[], idOf: (item: T) => string, id: string): number {
   let low = 0;
   let high = sorted.length;

@@ -3,7 +3,7 @@ import { NodeId } from '../../storage/ports/node-id.js';
 import { TurnStore } from '../../storage/ports/turns.store.js';
 import { OpenTurns } from './open-turns.js';
 
-/** Ends at the start the server calls that an earlier process of this node left behind, and no other node's. */
+/** On start, ends the server calls that an earlier process of this node left running. */
 @Injectable()
 export class Recovery implements OnApplicationBootstrap {
   constructor(
@@ -12,7 +12,7 @@ export class Recovery implements OnApplicationBootstrap {
     private readonly node: NodeId,
   ) {}
 
-  /** One turn after another: each is read, mended and let go of before the next. */
+  /** Sequential: each turn is read, repaired and unloaded before the next. */
   async onApplicationBootstrap(): Promise<void> {
     const node = this.node.value;
     for (const turn of await this.store.leasedBy(node)) {

@@ -13,7 +13,7 @@ const memberships = {} as Memberships;
 const removal = (userId: string): Removal => ({ workspaceId: 'w', userId, byUserId: 'ada', removedAt: 1 });
 
 describe('RemovedMembers', () => {
-  it('settles the removals behind one that fails, and says which it was [MEMBER-2]', async () => {
+  it('settles the removals after one that fails, and names the failed one [MEMBER-2]', async () => {
     const left = new Map(['ben', 'eve', 'zoe'].map((userId) => [userId, removal(userId)]));
     const workspaces = {
       unsettled: () => Promise.resolve([...left.values()]),
@@ -42,7 +42,7 @@ describe('RemovedMembers', () => {
     expect(error).toHaveBeenCalledTimes(2);
   });
 
-  /** The turns that are cancelled of those that a removed member has open. */
+  /** The cancelled turns among the open turns of a removed member. */
   async function cancelledOf(open: readonly OpenTurnName[], role: Role | null): Promise<string[]> {
     const cancelled: string[] = [];
     const workspaces = {
@@ -80,7 +80,7 @@ describe('RemovedMembers', () => {
     expect(await cancelledOf(open, null)).toEqual(open.map(({ turnId }) => turnId));
   });
 
-  it('leaves those alone that came when the member was back', async () => {
+  it('keeps turns that were accepted after the member was added again', async () => {
     const open = [openTurn('before', 0), openTurn('then', 1), openTurn('later', 2)];
     expect(await cancelledOf(open, 'member')).toEqual(['before', 'then']);
     expect(await cancelledOf(open, null)).toEqual(['before', 'then', 'later']);

@@ -12,15 +12,15 @@ import { type OpenTurnName, TurnStore } from '../../storage/ports/turns.store.js
 import { type Removal, WorkspaceStore } from '../../storage/ports/workspaces.store.js';
 import { OpenTurns, type TurnChange } from './open-turns.js';
 
-/** Removals of one round, and turns that are looked for at a time. */
+/** Removals per round, and turns per query. */
 const BATCH = 100;
 
-/** What a model is told of the calls of a user who was removed. */
+/** The message to the model for calls of a removed user. */
 export const NO_MEMBER = 'The call was cancelled: its user is no longer a member of the workspace.';
 
 /**
- * Cancels the open turns of members who were removed, in the name of who removed them. The removal is kept until that is
- * done: where the hint is lost, or the server ends in between, a round of any node finishes it.
+ * Cancels the open turns of removed members, with the remover as actor. The removal stays stored until that is done, so
+ * any node finishes it after a crash or a lost hint.
  */
 @Injectable()
 export class RemovedMembers extends Sweep {
@@ -41,7 +41,7 @@ export class RemovedMembers extends Sweep {
     });
   }
 
-  /** Where the bus has lost the removal, the turn tells this node of it. Part of `TurnReactions`. */
+  /** Handles a removal that the bus lost, on the next change of the turn. Part of `TurnReactions`. */
   react({ after }: TurnChange): void {
     if (after.status === 'open') return;
     if (after.calls.some(({ error }) => error?.message === NO_MEMBER)) this.memberships.changed(after);
@@ -52,7 +52,7 @@ export class RemovedMembers extends Sweep {
     await super.onApplicationBootstrap();
   }
 
-  /** One that fails does not hold up those behind it; the next round tries it again. */
+  /** A failed removal does not block the others; the next round retries it. */
   protected async sweep(): Promise<void> {
     const failures: unknown[] = [];
     for (const removal of await this.workspaces.unsettled(BATCH)) {
@@ -68,7 +68,7 @@ export class RemovedMembers extends Sweep {
       throw new AggregateError(failures, `${failures.length} removals are not settled`);
   }
 
-  /** Of a user who was added again, what was accepted later goes on. */
+  /** Keeps turns that were accepted after the user was added again. */
   private async settle(removal: Removal): Promise<void> {
     const { workspaceId, userId, byUserId, removedAt } = removal;
     const isBack = (await this.workspaces.roleOf(workspaceId, userId)) !== null;

@@ -13,9 +13,9 @@ import { withoutPlaces } from '../state/subject.js';
 import type { Call, CallSubject, Turn } from '../../storage/ports/turn.js';
 import type { Report } from '../state/turn-input.js';
 
-/** What is said of the end of a call, by whomever. */
+/** The reported end of a call. */
 export interface Outcome {
-  /** What the tool returned; null with a denial. */
+  /** What the tool returned; null for a denial. */
   result: Json;
   executionMs?: number | null;
   approval?: Approval | null;
@@ -23,10 +23,10 @@ export interface Outcome {
 
 const EDITED = 'approval.editedArguments';
 
-/** Facts of a result that its audit event repeats; contents are never among them. */
+/** Result fields that the audit event repeats; never contents. */
 const SUMMARY_FIELDS = ['docPath', 'sizeBytes', 'hash'] as const;
 
-/** Checks what a client reports against the tool's contract, and says what it means for the call. */
+/** Checks a client's report against the tool's contract and derives the end of the call. */
 @Injectable()
 export class ResultCheck {
   constructor(
@@ -35,12 +35,12 @@ export class ResultCheck {
   ) {}
 
   /**
-   * The report of a call; VALIDATION_ERROR where it breaks the response schema or contradicts its own decision. A result
-   * that is over the budget ends its call, without it: the client could send no other.
+   * The report of a call; VALIDATION_ERROR if it breaks the response schema or its own decision. An oversized result is
+   * dropped and ends the call, since a retry would be as large.
    */
   async check(turn: Turn, call: Call, outcome: Outcome): Promise<Report> {
     const report = await this.reportOf(turn, call, outcome);
-    // What is edited has no end yet: its turn says how much of it there may be.
+    // An approval has no result yet; the turn limits its edit.
     return report.status === 'approved' ? report : withinCallBudget(report, this.config.maxResultBytes);
   }
 
@@ -51,7 +51,7 @@ export class ResultCheck {
     const tool = await this.catalog.toolOf(call);
     checkEdit(tool, approval);
     await checkRejected(tool, turn, call, approval?.rejectedChangeIds ?? []);
-    // A client that cuts its texts by UTF-16 units could send no other result.
+    // Lone surrogates are repaired, since a client that cuts by UTF-16 units would send them again.
     const reported = wellFormedJson(result);
     const decided = approvalSummary(approval, tool);
     if (approval?.decision === 'deny') return denial(call, reported, executionMs, approval, decided);
@@ -77,7 +77,7 @@ export class ResultCheck {
   }
 }
 
-/** What a person rejects one by one are parts of this very call. */
+/** Rejected ids must be parts of this call. */
 async function checkRejected(
   tool: Tool | null,
   turn: Turn,
@@ -98,7 +98,7 @@ function wellFormedNote(approval: Approval | null): Approval | null {
 /** Ids in one audit event. */
 const MAX_RECORDED_IDS = 100;
 
-/** Edited arguments come with the decision edit, and with it alone. They keep to the schema like those of the LLM. */
+/** Edited arguments come only with the decision `edit`, which needs them, and must fit the schema. */
 function checkEdit(tool: Tool | null, approval: Approval | null): void {
   const { decision, editedArguments = null } = approval ?? {};
   if (decision !== 'edit') {
@@ -126,7 +126,7 @@ function outcome(
     bytes: jsonBytes(result),
     executionMs,
     summary: {
-      ...whereItWent(aboutResult(call), facts.path),
+      ...actualPlace(aboutResult(call), facts.path),
       success: !failed,
       errorCode: error?.code ?? null,
       ...Object.fromEntries(
@@ -145,7 +145,7 @@ function failure(facts: { [key: string]: Json }): ToolCallError {
   };
 }
 
-/** A batch says per file why it failed; the first of them speaks for it. */
+/** A batch reports errors per file; the first one counts. */
 function fileAtFault({ files }: { [key: string]: Json }): { [key: string]: Json } | null {
   const file = Array.isArray(files)
     ? files.filter(isObject).find(({ errorCode }) => typeof errorCode === 'string')
@@ -155,21 +155,21 @@ function fileAtFault({ files }: { [key: string]: Json }): { [key: string]: Json 
   return { errorCode: file.errorCode!, message };
 }
 
-/** What was asked for is said of the delivery; of the result where it went. */
+/** The result's `overwrite` counts, not the requested one. */
 function aboutResult({ subject: { overwrite: _asked, ...about } }: Call): CallSubject {
   return about;
 }
 
-/** `proposedPath`: what was asked for, where the result names another path. */
-function whereItWent(about: CallSubject, reported: Json | undefined): CallSubject {
+/** `proposedPath`: the requested path, if the result names another. */
+function actualPlace(about: CallSubject, reported: Json | undefined): CallSubject {
   if (typeof reported !== 'string') return about;
-  const went = pathFields(reported);
+  const actual = pathFields(reported);
   const { path: proposedPath } = about;
-  if (went.path === proposedPath) return { ...about, ...went };
-  return { ...withoutPlaces(about), ...went, ...(typeof proposedPath === 'string' && { proposedPath }) };
+  if (actual.path === proposedPath) return { ...about, ...actual };
+  return { ...withoutPlaces(about), ...actual, ...(typeof proposedPath === 'string' && { proposedPath }) };
 }
 
-/** What a person decided about a call that the server runs. */
+/** A person's decision about a server call. */
 function decision(
   call: Call,
   result: Json,
@@ -210,12 +210,12 @@ function denial(
   };
 }
 
-/** attempt, executionMs and the time of the decision do not count: the same report sent again may differ in them. */
+/** Without attempt, executionMs and decision time, which may differ when a report is repeated. */
 function reportDigest(result: Json, approval: Approval | null): string {
   return digestOf([result, approval && { ...approval, at: undefined }]);
 }
 
-/** When it was decided, in the form that all our times have. */
+/** The decision time in the server's own format. */
 function instantOf({ at }: Approval): string {
   const time = Date.parse(at);
   const instant = Number.isNaN(time) ? '' : isoTime(time);
@@ -223,7 +223,7 @@ function instantOf({ at }: Approval): string {
   throw fieldError('approval.at', 'is not a time between the years 0 and 9999');
 }
 
-/** The decision for the audit trail: of edited arguments where they point and their digest, never their content. */
+/** The decision for the audit trail; of edited arguments only their places and digest. */
 function approvalSummary(approval: Approval | null, tool: Tool | null): CallSubject {
   if (!approval) return {};
   const { decision, by, note = null, rejectedChangeIds, editedArguments } = approval;

@@ -19,12 +19,12 @@ import type { Call, CallSubject, Turn } from '../../storage/ports/turn.js';
 import { TurnStore } from '../../storage/ports/turns.store.js';
 import type { Report } from '../state/turn-input.js';
 
-/** Runs a turn's server-located calls, one after another in the LLM's order: a read after a write sees what was written. */
+/** Runs a turn's server calls sequentially in the LLM's order, so that a read sees earlier writes. */
 @Injectable()
 export class ServerCalls implements OnApplicationShutdown {
-  /** Positions of the calls that this node has yet to run, by turn. */
+  /** Indexes of the calls that this node has still to run, by turn. */
   private readonly queues = new Map<string, number[]>();
-  /** Calls that run, by callId: each is stopped before its next step once it has ended otherwise. */
+  /** Running calls by callId; each is aborted if it ends otherwise. */
   private readonly running = new Map<string, { key: string; at: number; controller: AbortController }>();
   private readonly renewals = new Set<NodeJS.Timeout>();
 
@@ -42,16 +42,16 @@ export class ServerCalls implements OnApplicationShutdown {
     logger.setContext(ServerCalls.name);
   }
 
-  /** A tool that never ends holds its turn while the server drains, and not after it: another node takes it over then. */
+  /** A tool that hangs keeps its turn's lease only until shutdown; then another node takes over. */
   onApplicationShutdown(): void {
     for (const renewal of this.renewals) clearInterval(renewal);
   }
 
-  /** Takes up what is this node's to run from here on, whoever committed it. Part of `TurnReactions`. */
+  /** Starts the calls that this node has to run, whoever committed them. Part of `TurnReactions`. */
   react({ before, after, own, callArguments }: TurnChange): void {
     this.stopEnded(after);
     if (after.lease?.owner !== this.node.value) return;
-    // What was executing when this node got to know the turn is nobody's: an earlier process of the node began it.
+    // A call already executing when this node loaded the turn belongs to an earlier process.
     const known = before ?? (own ? null : after);
     const begun: number[] = [];
     after.calls.forEach((call, at) => {
@@ -81,7 +81,7 @@ export class ServerCalls implements OnApplicationShutdown {
         const { callId } = turn.calls[at]!;
         const args = await this.argumentsOf(turn, at, callArguments);
         const call = this.turns.ofCall(callId)?.calls[at];
-        // It may have been cancelled since, or taken over.
+        // It may have been cancelled or taken over since.
         if (call?.status === 'executing' && args !== undefined)
           await this.end(turn, call, await this.run(turn, call, args));
       }
@@ -92,7 +92,7 @@ export class ServerCalls implements OnApplicationShutdown {
     }
   }
 
-  /** What the call is to be run with: as a person edited it, else as it was posted. Undefined where the server stops. */
+  /** The arguments to run with: edited, else posted. Undefined if the server is stopping. */
   private argumentsOf(
     { calls, ...turn }: Turn,
     at: number,
@@ -133,7 +133,7 @@ export class ServerCalls implements OnApplicationShutdown {
     const at = turn.calls.findIndex(({ callId }) => callId === call.callId);
     this.running.set(call.callId, { key: turnKey(turn), at, controller });
     try {
-      // Of a user who was removed nothing begins, also where the turn is not cancelled yet.
+      // No call of a removed user starts, even before its turn is cancelled.
       await this.quotas.requireMember(turn);
       const outcome = await this.runner.run(call.name, args, contextOf(turn, call, controller.signal));
       return outcomeReport(subject, outcome, this.clock.now() - began);
@@ -150,7 +150,7 @@ export class ServerCalls implements OnApplicationShutdown {
     }
   }
 
-  /** A call that has run must end, even if the store can't take it at the moment. */
+  /** An executed call must end, so a failing store is retried. */
   private async end(turn: Turn, { callId }: Call, report: Report): Promise<void> {
     const record = () => this.turns.submit(turn, { type: 'executed', callId, report });
     await persist(record, this.lifecycle.stopping, (error) =>
@@ -171,7 +171,7 @@ function contextOf(
   return { workspaceId, userId, sessionId, conversationId, turnId, toolCallId, callId, signal };
 }
 
-/** What a tool hears that goes on after the end of its call; the call has another outcome by then. */
+/** The error for a tool that continues after its call has ended. */
 function hasEnded(): DomainError {
   return new DomainError('CONFLICT', 'The call has ended already.');
 }
@@ -186,7 +186,7 @@ function outcomeReport(
   return { status, result, error, bytes: jsonBytes(result), executionMs, digest: '', summary };
 }
 
-/** What else the model should know of a refusal: its faults by argument, the sha256 that a STALE file has now. */
+/** Error details for the model: faults by argument, or the current sha256 of a STALE file. */
 function detailsOf({ extras: { fields, details } }: DomainError): Json | undefined {
   return fields ? { fields: { ...fields } } : details;
 }

@@ -9,12 +9,12 @@ const client = (clientId: string, ...rootIds: string[]): ConnectedClient => {
   return new ConnectedClient(key, new Set(), 8, {} as ClientChannel, roots);
 };
 
-describe('the folder that a session began with', () => {
+describe('the first folder of a session', () => {
   let sessions: SessionClients;
   beforeEach(() => void (sessions = new SessionClients()));
   const turn = (change: Partial<Turn> = {}): Turn => aTurn('w', { sessionId: 's', ...change });
 
-  it('is that of the first claim, also for turns that were accepted before it', () => {
+  it('comes from the first claim, also for turns accepted before it', () => {
     const [first, second] = [turn(), turn()];
     expect(sessions.folderOf(second)).toBeNull();
     expect(sessions.reserve(first, 'c1', client('a', 'y', 'x'), NOON)).toEqual(['x', 'y']);
@@ -23,32 +23,32 @@ describe('the folder that a session began with', () => {
     expect(sessions.folderOf(turn({ sessionId: 'another' }))).toBeNull();
   });
 
-  it('is what the turn knows, before what is remembered', () => {
+  it('comes from the turn if it knows one', () => {
     sessions.reserve(turn(), 'c1', client('a', 'x'), NOON);
     expect(sessions.folderOf(turn({ folder: [] }))).toEqual([]);
     expect(sessions.reserve(turn({ folder: ['z'] }), 'c2', client('b', 'y'), NOON)).toEqual(['z']);
   });
 
-  it('is open again where the claim came to nothing, and not where another has been committed', () => {
+  it('is unset after a failed claim, unless another was committed', () => {
     sessions.reserve(turn(), 'c1', client('a', 'x'), NOON);
-    sessions.giveBack(turn(), 'another call');
+    sessions.release(turn(), 'another call');
     expect(sessions.folderOf(turn())).toEqual(['x']);
-    sessions.giveBack(turn(), 'c1');
+    sessions.release(turn(), 'c1');
     expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([null, null]);
     sessions.reserve(turn(), 'c1', client('a', 'x'), NOON);
     sessions.used(turn({ folder: ['x'] }), 'a', NOON);
-    sessions.giveBack(turn(), 'c1');
+    sessions.release(turn(), 'c1');
     expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
   });
 
-  it('comes back from the store with the client that the session used, where nothing newer is known', () => {
+  it('is restored from the store with the session’s client, if nothing newer is known', () => {
     sessions.recall(turn(), { lastClientId: 'a', folder: ['x'] });
     expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
     sessions.recall(turn(), { lastClientId: 'b', folder: ['y'] });
     expect([sessions.folderOf(turn()), sessions.preferred(turn())]).toEqual([['x'], 'a']);
   });
 
-  it('goes with a client that a later turn knows better, used on another node since', () => {
+  it('follows a later turn that knows a newer client, used on another node', () => {
     sessions.used(turn(), 'a', NOON);
     expect(sessions.preferred(turn({ acceptedAt: NOON, lastClientId: 'b' }))).toBe('a');
     expect(sessions.preferred(turn({ acceptedAt: NOON + 1, lastClientId: 'b' }))).toBe('b');

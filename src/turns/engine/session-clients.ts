@@ -2,28 +2,27 @@ import { LRUCache } from 'lru-cache';
 import type { ConnectedClient } from '../../clients/connected-clients.js';
 import type { SessionUse, Turn } from '../../storage/ports/turn.js';
 
-/** Sessions remembered at most; for one that was forgotten its turns know enough. */
+/** Remembered sessions; for others the turns themselves know enough. */
 const MAX_SESSIONS = 10_000;
 
-/** What has become of a session since its turns were accepted. */
+/** Use of a session since its turns were accepted. */
 interface Use {
   clientId: string;
   at: number;
-  /** The folder that it began with, as `Turn` has it. */
+  /** The folder that it began with, as in `Turn`. */
   folder: readonly string[] | null;
-  /** The call whose claim says so and is not committed yet; null once one is. */
+  /** The call with the uncommitted claim that set this; null after a commit. */
   reservedFor: string | null;
 }
 
 /**
- * Which client a session uses, so that its next calls go to the same editor, and which folder it began with. A turn
- * knows what was true at its acceptance, on whatever node; this remembers only what has become of the session since: of
- * several turns that were accepted at once, the first claim speaks for all of them.
+ * Remembers which client a session uses, so that its calls go to the same editor, and its first folder. A turn only
+ * knows the state at its acceptance. Of several turns accepted at once, the first claim decides.
  */
 export class SessionClients {
   private readonly uses = new LRUCache<string, Use>({ max: MAX_SESSIONS });
 
-  /** A call of the session is to go to this client at `at` (epoch ms). Gives the folder that the session began with. */
+  /** Records that a call goes to this client at `at` (epoch ms). Returns the session's first folder. */
   reserve(turn: Turn, callId: string, client: ConnectedClient, at: number): readonly string[] {
     const known = this.folderOf(turn);
     const folder = known ?? client.folder;
@@ -32,31 +31,31 @@ export class SessionClients {
     return folder;
   }
 
-  /** A claim came to nothing. The folder that it alone spoke for is not the session's. */
-  giveBack({ sessionId }: Turn, callId: string): void {
+  /** Undoes a failed claim, including a folder that only it had set. */
+  release({ sessionId }: Turn, callId: string): void {
     if (this.uses.get(sessionId)?.reservedFor === callId) this.uses.delete(sessionId);
   }
 
-  /** A call of the turn is with this client: that is committed. */
+  /** Records a committed claim of the client. */
   used({ sessionId, folder }: Turn, clientId: string, at: number): void {
     this.uses.set(sessionId, { clientId, at, folder, reservedFor: null });
   }
 
-  /** The store's word on the turn's session, for a turn that this node has not accepted; nothing where more is known. */
+  /** Takes the session's use from the store for a turn accepted elsewhere; keeps newer knowledge. */
   recall({ sessionId, acceptedAt: at }: Turn, { lastClientId: clientId, folder }: SessionUse): void {
     if (clientId === null || this.uses.get(sessionId) !== undefined) return;
     this.uses.set(sessionId, { clientId, at, folder, reservedFor: null });
   }
 
-  /** The client that a call of this turn should go to; null where the session has used none. */
+  /** The client that a call of this turn should go to; null if the session has used none. */
   preferred({ sessionId, acceptedAt, lastClientId }: Turn): string | null {
     const since = this.uses.get(sessionId);
-    // A turn that was accepted while the first claim was being written knows no client yet.
+    // A turn accepted while the first claim was written does not know a client yet.
     const isNewer = since !== undefined && (since.at >= acceptedAt || lastClientId === null);
     return isNewer ? since.clientId : lastClientId;
   }
 
-  /** The folder that the turn's session began with; null where it has begun with none yet. */
+  /** The session's first folder; null if it has none yet. */
   folderOf({ sessionId, folder }: Turn): readonly string[] | null {
     return folder ?? this.uses.get(sessionId)?.folder ?? null;
   }

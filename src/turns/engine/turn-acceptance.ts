@@ -21,13 +21,13 @@ import { FEW_CHARS, type PostedTurn, TurnRequestCheck } from './turn-request-che
 /** A session that has used no client yet. */
 const UNUSED: SessionUse = { lastClientId: null, folder: null };
 
-/** How an orchestrator names a turn that it may have sent before. */
+/** The idempotency names of a turn. */
 export interface TurnName {
   turnId: string | null;
   idempotencyKey: string | null;
 }
 
-/** Takes a posted turn: checks it, finds the one that it repeats, builds it, stores it with what can be claimed at once. */
+/** Accepts a posted turn: validates, deduplicates, builds and stores it, and claims what can be claimed. */
 @Injectable()
 export class TurnAcceptance {
   constructor(
@@ -43,9 +43,7 @@ export class TurnAcceptance {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * The turn of a request, which the same request may have made before; CONFLICT where the name was used for another one.
-   */
+  /** Returns the turn of a request or of its earlier duplicate; CONFLICT if the name was used for another request. */
   async accept(
     session: SessionRecord,
     request: PostedTurn,
@@ -53,7 +51,7 @@ export class TurnAcceptance {
     purpose: TurnPurpose,
   ): Promise<Turn> {
     const turn = await this.acceptNamed(session, request, name, purpose);
-    // The answer may wait for minutes; what the store has is not held in memory for that long.
+    // Releases memory, since the answer may wait for minutes.
     request.toolCalls = [];
     return turn;
   }
@@ -70,31 +68,31 @@ export class TurnAcceptance {
     const turnId = found.claimedTurnId ?? name.turnId ?? newId();
     if (name.idempotencyKey !== null && found.claimedTurnId === null) {
       const claim = await this.claimKey(session, name.idempotencyKey, turnId);
-      // Another request with this key was faster: what it has made, or is about to make, is the turn.
+      // Another request with this key was faster; its turn counts.
       if (claim.turnId !== turnId || claim.sessionId !== session.id) {
         return this.acceptNamed(session, request, name, purpose);
       }
     }
     const { workspaceId, userId, id: sessionId } = session;
     const ref = { workspaceId, userId, sessionId, turnId };
-    const room = await this.openTurns.take(ref, checked.calls.length).catch(async (error: unknown) => {
-      // The same request may have stored the turn meanwhile, and taken the last room with it.
+    const reservation = await this.openTurns.take(ref, checked.calls.length).catch(async (error: unknown) => {
+      // A duplicate may have stored the turn meanwhile and used the last room.
       if ((await this.store.versionOf(ref)) === null) throw error;
       return null;
     });
-    if (room === null) return this.acceptNamed(session, request, { ...name, turnId }, purpose);
+    if (reservation === null) return this.acceptNamed(session, request, { ...name, turnId }, purpose);
     try {
       const use = await this.store.lastUseOf(session.workspaceId, session.id);
-      return await this.take(
+      return await this.insert(
         await this.builder.build(session, checked, { turnId, use: use ?? UNUSED, ...purpose }),
         checked.chars <= FEW_CHARS,
       );
     } finally {
-      room.release();
+      reservation.release();
     }
   }
 
-  /** What the name stands for already. A key can name a turn that was never stored: then this request makes it. */
+  /** The turn that a name refers to. A key may name a turn that was never stored; then this request creates it. */
   private async find(
     { workspaceId, id: sessionId, userId }: SessionRecord,
     { turnId, idempotencyKey: key }: TurnName,
@@ -124,16 +122,16 @@ export class TurnAcceptance {
     return this.clock.now() - KEY_LIFE_MS;
   }
 
-  /** Stores the turn, and hands its arguments on where they are small. One that another request has stored under the same name meanwhile is given back instead. */
-  private async take(accepted: AcceptedTurn, areSmall: boolean): Promise<Turn> {
-    const { callArguments, batches, results, turn: asked } = accepted;
+  /** Stores the turn and passes on small arguments. Returns the duplicate if one was stored meanwhile. */
+  private async insert(accepted: AcceptedTurn, areSmall: boolean): Promise<Turn> {
+    const { callArguments, batches, results, turn: insertedTurn } = accepted;
     await Promise.all(batches.map((batch) => this.patches.insert(batch)));
     const { turn, events } = this.claimAtOnce(accepted);
     const drafts = events.map((event) => auditDraft(turn, event, turn.acceptedAt));
     const stored = await this.store
       .insert(turn, callArguments, results, drafts)
       .catch(async (error: unknown) => {
-        this.giveBack(turn);
+        this.releaseSlots(turn);
         if (error instanceof DomainError && error.code === 'FORBIDDEN') await this.cancelStored(turn);
         throw error;
       });
@@ -141,19 +139,19 @@ export class TurnAcceptance {
       this.turns.adopt(turn, areSmall ? callArguments : null, drafts);
       return turn;
     }
-    this.giveBack(turn);
-    await Promise.all(batches.map(({ batchId }) => this.patches.remove(asked.workspaceId, batchId)));
-    return sameRequest(stored, asked.requestHash, 'turnId');
+    this.releaseSlots(turn);
+    await Promise.all(batches.map(({ batchId }) => this.patches.remove(insertedTurn.workspaceId, batchId)));
+    return sameRequest(stored, insertedTurn.requestHash, 'turnId');
   }
 
-  /** Its user was removed while it was stored, perhaps after their open turns were looked for. */
+  /** Its user was removed during the store, perhaps after their turns were cancelled. */
   private async cancelStored(turn: Turn): Promise<void> {
     if ((await this.store.versionOf(turn)) === null) return;
     const { userId: byUserId } = turn;
     await this.turns.submit(turn, { type: 'cancel', toolCallId: null, byUserId, why: NO_MEMBER });
   }
 
-  /** Where a fitting client is connected, accepting and claiming are one write. */
+  /** If a suitable client is connected, accepting and claiming are one write. */
   private claimAtOnce(accepted: AcceptedTurn): Pick<AcceptedTurn, 'turn' | 'events'> {
     let { turn } = accepted;
     const events = [...accepted.events];
@@ -167,15 +165,15 @@ export class TurnAcceptance {
     return { turn, events };
   }
 
-  /** Gives back the places of a turn that was not stored. */
-  private giveBack(turn: Turn): void {
+  /** Releases the slots of a turn that was not stored. */
+  private releaseSlots(turn: Turn): void {
     for (const { callId, clientId } of turn.calls) {
       if (clientId !== null) this.dispatcher.release(turn, callId, clientId);
     }
   }
 }
 
-/** The known turn, if this is the request that made it. */
+/** The known turn if the request equals the one that created it; else CONFLICT. */
 function sameRequest(known: Turn, requestHash: string, by: 'turnId' | 'Idempotency-Key'): Turn {
   if (known.requestHash === requestHash) return known;
   throw usedForAnother(by);

@@ -11,7 +11,7 @@ import { Config } from '../../config/config.js';
 import type { PatchBatchRecord } from '../../storage/ports/patches.store.js';
 import type { SessionRecord } from '../../storage/records/sessions.js';
 import { type Assessment, CallAssessment } from './call-assessment.js';
-import { shownName } from '../intake/shown-name.js';
+import { displayName } from '../intake/shown-name.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
 import { type CheckedRequest, FEW_CHARS } from './turn-request-check.js';
 import type { Call, Clocks, SessionUse, Turn } from '../../storage/ports/turn.js';
@@ -23,44 +23,44 @@ import { jsonBytes, withoutDetails } from '../state/result-budget.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { purposeOf, statusOf as turnStatusOf, turnEnd, type TurnEvent } from '../state/turn-draft.js';
 
-/** So many calls of a small turn stand in no line behind the long work of others. */
+/** Turns with at most this many calls skip the queue of long work. */
 const FEW_CALLS = 8;
 
-/** What a turn is for, where that is more than its calls. */
+/** Purpose of a turn beyond its calls. */
 export interface TurnPurpose {
-  /** The batch that the turn's patch undoes. */
+  /** The batch that the turn's patch reverts. */
   revertOf: string | null;
-  /** It is one call for its own sake, by `POST …/tools`. */
+  /** A single call by `POST …/tools`. */
   isDirect: boolean;
 }
 
-/** What a turn is built with beside its request. */
+/** What a turn is built from besides its request. */
 export interface TurnOrigin extends TurnPurpose {
   turnId: string;
-  /** What the session has used before it. */
+  /** The session's use before it. */
   use: SessionUse;
 }
 
-/** A turn as it is accepted: sound calls pending or executing, the others failed at once, with the events that say so. */
+/** An accepted turn: valid calls pending or executing, others failed, with the events to record. */
 export interface AcceptedTurn {
   turn: Turn;
   callArguments: Json[];
-  /** Patch batches that its calls refer to, to be stored first. */
+  /** Patch batches of its calls, to be stored first. */
   batches: PatchBatchRecord[];
   events: TurnEvent[];
-  /** Of calls that failed at once: what their errors say beside the message. */
+  /** Error details of calls that failed at once. */
   results: CallResult[];
 }
 
-/** What a call's place in its workspace and its turn means for it. */
-interface Place {
-  /** The workspace wants to be asked. */
+/** Effects of a call's position in workspace and turn. */
+interface Position {
+  /** The workspace requires approval. */
   needsApproval: boolean;
   /** A server call before it waits for a person. */
-  held: boolean;
+  isBlocked: boolean;
 }
 
-/** Makes a turn of a request; a call that is at fault fails alone [TURN-2]. */
+/** Builds a turn from a request; an invalid call fails alone [TURN-2]. */
 @Injectable()
 export class TurnBuilder {
   constructor(
@@ -73,7 +73,6 @@ export class TurnBuilder {
     private readonly clock: Clock,
   ) {}
 
-  /** The turn of a request. A call that is at fault fails alone. */
   async build(
     session: SessionRecord,
     { calls: posted, clocks, requestHash, chars }: CheckedRequest,
@@ -87,7 +86,7 @@ export class TurnBuilder {
     const callArguments: Json[] = [];
     const count = new JsonCount();
     const batches: PatchBatchRecord[] = [];
-    let held = false;
+    let isBlocked = false;
     for (const [at, call] of posted.entries()) {
       if (at >= FEW_CALLS || chars > FEW_CHARS) await yieldIfBusy();
       const callId = newId();
@@ -96,11 +95,11 @@ export class TurnBuilder {
       callArguments.push(assessment.args);
       if (assessment.batch) batches.push(assessment.batch);
       const needsApproval = asked.has(call.name);
-      const taken = this.acceptCall(call, callId, { ...assessment, needsApproval, held }, now, clocks);
-      held ||= taken.needsApproval === true && taken.status === 'pending';
+      const taken = this.acceptCall(call, callId, { ...assessment, needsApproval, isBlocked }, now, clocks);
+      isBlocked ||= taken.needsApproval === true && taken.status === 'pending';
       calls.push(taken);
     }
-    const { kept, results, room } = await this.withDetailsApart(calls);
+    const { kept: slimCalls, results, room } = await this.withDetailsApart(calls);
     const runsHere = calls.some(({ status }) => status === 'executing');
     const lease = runsHere ? newLease(this.node.value, now) : null;
     const turn: Turn = {
@@ -122,7 +121,7 @@ export class TurnBuilder {
       ...(isDirect && { direct: true }),
       lease,
       dueAt: nextDueAt(calls, lease),
-      calls: kept,
+      calls: slimCalls,
     };
     return {
       turn,
@@ -133,36 +132,36 @@ export class TurnBuilder {
     };
   }
 
-  /** The details of errors are stored like results, and within the same budget. */
+  /** Error details are stored like results and count against the same budget. */
   private async withDetailsApart(calls: readonly Call[]) {
     const { maxResultBytes, maxTurnResultBytes } = this.config;
     let room = maxTurnResultBytes;
     const results: CallResult[] = [];
-    const kept = [...calls];
+    const slimCalls = [...calls];
     for (const [at, { error, ...call }] of calls.entries()) {
       if (error?.details === undefined) continue;
       if (at >= FEW_CALLS) await yieldIfBusy();
       const { code, message, details } = error;
       const bytes = jsonBytes(details);
       const fits = bytes <= Math.min(maxResultBytes, room);
-      kept[at] = { ...call, error: fits ? { code, message } : withoutDetails(error) };
+      slimCalls[at] = { ...call, error: fits ? { code, message } : withoutDetails(error) };
       if (fits) results.push({ callId: call.callId, result: null, details });
       room -= fits ? bytes : 0;
     }
-    return { kept, results, room };
+    return { kept: slimCalls, results, room };
   }
 
-  /** Asked for only where a call may name one, or change what lies in one. */
+  /** Read only if a call may name a folder or change its content. */
   private async foldersOf(
     { workspaceId, userId }: SessionRecord,
     calls: readonly PostedCall[],
     toolset: Toolset,
   ): Promise<UserFolders> {
-    const matter = calls.some(({ name }) => toolset.find(name)?.concernsFolders);
-    return matter ? this.roots.foldersOf({ workspaceId, userId }) : new UserFolders([], [], 0);
+    const needsFolders = calls.some(({ name }) => toolset.find(name)?.concernsFolders);
+    return needsFolders ? this.roots.foldersOf({ workspaceId, userId }) : new UserFolders([], [], 0);
   }
 
-  /** The tools among these of whose calls the workspace wants to be asked [APPROVAL-1]. */
+  /** The tools among these whose calls need approval in this workspace [APPROVAL-1]. */
   private async approvalsFor(
     workspaceId: string,
     posted: readonly PostedCall[],
@@ -177,7 +176,7 @@ export class TurnBuilder {
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    { tool, error, warnings, batch, roots, subject, needsApproval, held }: Assessment & Place,
+    { tool, error, warnings, batch, roots, subject, needsApproval, isBlocked }: Assessment & Position,
     now: number,
     clocks: Clocks,
   ): Call {
@@ -185,7 +184,7 @@ export class TurnBuilder {
     return {
       callId,
       toolCallId: posted.toolCallId,
-      name: contract?.name ?? shownName(posted.name),
+      name: contract?.name ?? displayName(posted.name),
       auditName: contract ? auditToolName(contract.name, contract.category) : 'Unknown',
       contractDigest: tool?.digest,
       location: contract?.executionLocation ?? 'server',
@@ -193,7 +192,7 @@ export class TurnBuilder {
       ...(roots.length > 0 && { roots }),
       batchId: batch?.batchId ?? null,
       ...(needsApproval && !error && { needsApproval: true }),
-      status: error ? 'failed' : statusOf(contract!, needsApproval, held),
+      status: error ? 'failed' : statusOf(contract!, needsApproval, isBlocked),
       attempt: 0,
       clientId: null,
       deliveryAt: now + clocks.deliveryMs,
@@ -215,13 +214,13 @@ export class TurnBuilder {
 function statusOf(
   { executionLocation }: ToolContract,
   needsApproval: boolean,
-  held: boolean,
+  isBlocked: boolean,
 ): Call['status'] {
   if (executionLocation === 'client' || needsApproval) return 'pending';
-  return held ? 'accepted' : 'executing';
+  return isBlocked ? 'accepted' : 'executing';
 }
 
-/** What is recorded with a new turn; of one whose calls have all failed its end, too. */
+/** The events of a new turn, including its end if all calls failed. */
 function insertion(turn: Turn): TurnEvent[] {
   const fields = { callCount: turn.calls.length, ...purposeOf(turn) };
   const accepted: TurnEvent = { step: 'Turn.Accepted', call: null, clientId: null, fields };

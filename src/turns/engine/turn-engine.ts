@@ -15,27 +15,27 @@ import type { PostedTurn } from './turn-request-check.js';
 
 const DEFAULT_WAIT_MS = 30_000;
 
-/** How a turn is accepted, beside what is posted. */
+/** Options of accepting a turn. */
 export interface Acceptance {
   idempotencyKey?: string | null;
-  /** The batch that this turn undoes. */
+  /** The batch that this turn reverts. */
   revertOf?: string | null;
-  /** A call that is made for its own sake, by `POST …/tools`. */
+  /** A single call by `POST …/tools`. */
   isDirect?: boolean;
-  /** Told once the turn is stored, before its end is waited for: what came with the request can go. */
+  /** Called after the turn is stored and before the wait, so that the request body can be released. */
   onStored?: () => void;
 }
 
-/** How a call of a turn ended, as its orchestrator reports it. */
+/** Reported end of a call, as its orchestrator names it. */
 export type NamedOutcome = Outcome & { toolCallId: string };
 
-/** A posted result that keeps to its tool's contract. */
+/** A valid posted result. */
 interface CheckedReport {
   callId: string;
   report: Report;
 }
 
-/** What an orchestrator does with turns, over whatever protocol: accept, get and wait, report for a client without a socket, cancel. */
+/** Operations on turns, for any protocol: accept, get and wait, report without a socket, cancel. */
 @Injectable()
 export class TurnEngine {
   constructor(
@@ -50,10 +50,7 @@ export class TurnEngine {
     private readonly config: Config,
   ) {}
 
-  /**
-   * Accepts a turn, or finds the one that the same request made before, and waits up to `waitMs` for its calls to end:
-   * 30 s, where the request does not say.
-   */
+  /** Accepts a turn or finds its duplicate, and waits up to `waitMs` (default 30 s) for its calls to end. */
   async accept(
     workspaceId: string,
     sessionId: string,
@@ -62,8 +59,8 @@ export class TurnEngine {
     { onStored, ...acceptance }: Acceptance = {},
   ): Promise<Turn> {
     const waitMs = request.waitMs ?? Math.min(DEFAULT_WAIT_MS, this.config.maxWaitMs);
-    // Before the turn is taken: who may not wait for it is not to wonder whether it runs.
-    return this.waiting(userId, waitMs, async () => {
+    // Reserve the wait slot first, so a 429 means that the turn was not created.
+    return this.inWaitSlot(userId, waitMs, async () => {
       const turn = await this.take(workspaceId, sessionId, userId, request, acceptance);
       onStored?.();
       return this.settled(turn, waitMs);
@@ -85,23 +82,22 @@ export class TurnEngine {
     return this.acceptance.accept(session, request, name, { revertOf, isDirect });
   }
 
-  /** With a slot among the user's requests that wait, where it does. */
-  private async waiting<T>(userId: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+  /** Runs the work in one of the user's wait slots, if it waits. */
+  private async inWaitSlot<T>(userId: string, waitMs: number, work: () => Promise<T>): Promise<T> {
     if (waitMs === 0) return work();
     const slot = this.waiters.enter(userId);
     return work().finally(() => slot.release());
   }
 
-  /** The turn as it stands, after waiting for its end for as long as `waitMs` says. */
+  /** The current turn, after waiting up to `waitMs` for its end. */
   async get(ref: TurnRef, userId: string, waitMs: number): Promise<Turn> {
     this.checkWait(waitMs);
-    return this.waiting(userId, waitMs, async () => this.settled(await this.requireOwn(ref, userId), waitMs));
+    return this.inWaitSlot(userId, waitMs, async () =>
+      this.settled(await this.requireOwn(ref, userId), waitMs),
+    );
   }
 
-  /**
-   * Cancels a call, or with null the whole turn, for the session's user or an owner of the workspace. What has ended stays
-   * as it is.
-   */
+  /** Cancels a call, or with null the whole turn, for the session's user or an owner. Ended calls stay unchanged. */
   async cancel(ref: TurnRef, userId: string, toolCallId: string | null): Promise<Turn> {
     const turn = await this.requireCancellable(ref, userId);
     const answer = await this.turns.submit(turn, { type: 'cancel', toolCallId, byUserId: userId });
@@ -109,7 +105,7 @@ export class TurnEngine {
     return this.require(ref);
   }
 
-  /** Takes results from a client without a socket: all of them or none. */
+  /** Takes results of a client without a socket: all or none. */
   async report(ref: TurnRef, userId: string, results: NamedOutcome[]): Promise<Turn> {
     const turn = await this.requireOwn(ref, userId);
     const reports = await this.checkResults(turn, results);
@@ -118,7 +114,7 @@ export class TurnEngine {
     return this.requireOwn(ref, userId);
   }
 
-  /** The newest state of the turn, once it has ended or the time is up. */
+  /** The newest state of the turn, after its end or the timeout. */
   private async settled(turn: Turn, waitMs: number): Promise<Turn> {
     const newest = this.turns.observe(turn);
     if (newest.status !== 'open' || waitMs === 0) return newest;
@@ -139,14 +135,14 @@ export class TurnEngine {
 
   private async require(ref: TurnRef): Promise<Turn> {
     const known = this.turns.peek(ref);
-    // What this node knows of a turn another one may have changed; its version says so.
+    // Another node may have changed a turn known here; its version tells.
     if (known !== null && (await this.store.versionOf(ref)) === known.version) return known;
     const turn = await this.store.find(ref);
     if (!turn) throw new DomainError('NOT_FOUND', 'There is no such turn in this session.');
     return this.turns.observe(turn);
   }
 
-  /** Every fault of every result at once. */
+  /** Reports all faults of all results together. */
   private async checkResults(turn: Turn, results: NamedOutcome[]): Promise<CheckedReport[]> {
     const fields: FieldFaults = {};
     const reports: CheckedReport[] = [];

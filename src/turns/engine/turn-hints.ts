@@ -13,9 +13,8 @@ import { OpenTurns, type TurnChange } from './open-turns.js';
 import { turnKey, userKey } from '../../common/keys.js';
 
 /**
- * Keeps this node up to date with what others commit. Each commit is published on the channel of its user, to which the
- * nodes subscribe that have clients of the user or know an open turn of theirs. A look in the store finds what a lost
- * message left unnoticed.
+ * Keeps this node up to date with commits of others. Each commit is published on its user's channel. Nodes subscribe if
+ * they have clients or open turns of the user. Polling the store covers lost messages.
  */
 @Injectable()
 export class TurnHints extends StoreLook {
@@ -39,7 +38,7 @@ export class TurnHints extends StoreLook {
     });
   }
 
-  /** From now on every turn of this user is taken up here: they have clients on this node. */
+  /** Loads every turn of this user from now on, since they have clients on this node. */
   follow(user: Membership): void {
     if (this.followed.has(userKey(user))) return;
     this.followed.set(userKey(user), user);
@@ -54,7 +53,7 @@ export class TurnHints extends StoreLook {
     return this.open.size > 0;
   }
 
-  /** Compares what is open, by name and version, with what this node knows. */
+  /** Compares the open turns in the store, by id and version, with those known here. */
   protected override async look(): Promise<void> {
     const known = new Map(this.turns.all().map((turn) => [turnKey(turn), turn]));
     const users = new Map(this.followed);
@@ -66,17 +65,17 @@ export class TurnHints extends StoreLook {
       known.delete(turnKey(ref));
       if (turn ? turn.version < ref.version : this.followed.has(userKey(ref))) await this.turns.refresh(ref);
     }
-    // What is left is not open any more.
+    // Turns that remain are no longer open.
     for (const turn of known.values()) await this.turns.refresh(turn);
   }
 
-  /** Tells the other nodes what this one has committed. Part of `TurnReactions`. */
+  /** Announces this node's commits to others. Part of `TurnReactions`. */
   react({ after, own }: TurnChange): void {
     this.followTurn(after);
     if (own) this.publish(after);
   }
 
-  /** Where others act on an open turn, this node hears of it. */
+  /** Subscribes to changes of an open turn by other nodes. */
   private followTurn(turn: Turn): void {
     const key = turnKey(turn);
     if (turn.status === 'open') {

@@ -7,93 +7,87 @@ import type { TurnAnswer } from '../state/turn-draft.js';
 import type { TurnInput } from '../state/turn-input.js';
 import { advance } from '../state/turn-state.js';
 
-/** How long a step that may wait does so, in ms: the write that a result causes then carries it along. */
+/** Delay of a lazy step, ms, so that the write of a following result includes it. */
 const LAZY_MS = 25;
-/** How often a save is tried again after another node was faster. */
+/** Retries of a save after conflicts with another node. */
 const MAX_CONFLICTS = 20;
-/** Once a write has as many events, what else has arrived waits for the next one: a write holds up all. */
+/** A write with this many events leaves further inputs to the next one, since a write blocks all others. */
 const MANY_EVENTS = 500;
 
-/** What the turn's user brings about, by a client or over HTTP; a cancel is also the server's. */
-const MEMBERS_INPUTS: ReadonlySet<TurnInput['type']> = new Set([
-  'progress',
-  'report',
-  'report_all',
-  'resume',
-]);
+/** Inputs that need the user's membership; a cancel may also come from the server. */
+const MEMBER_INPUTS: ReadonlySet<TurnInput['type']> = new Set(['progress', 'report', 'report_all', 'resume']);
 
-interface Letter {
+interface QueuedInput {
   input: TurnInput;
-  /** When it arrived, epoch ms: one that waits for company has happened before it is written. */
+  /** Arrival time, epoch ms; a lazy input happened before it is written. */
   at: number;
   resolve(answer: TurnAnswer): void;
   reject(error: unknown): void;
 }
 
-/** What a batch of inputs makes of a turn. */
+/** The result of applying a batch of inputs to a turn. */
 interface Folded {
   turn: Turn;
   answers: TurnAnswer[];
   events: AuditDraft[];
   results: CallResult[];
-  /** The turn's user, where some of the inputs are theirs. */
+  /** The turn's user, if some inputs come from them. */
   by: Membership | undefined;
 }
 
-/** Told of every new state, in their order; `events` is null of one that another node has committed. */
+/** Receives every new state in order; `events` is null for a commit of another node. */
 export type OnTurnChange = (before: Turn, after: Turn, events: readonly AuditDraft[] | null) => void;
 
 /**
- * Takes a turn's inputs one after another. Those that arrive during a write are folded into the next one, so that eight
- * results in one millisecond cost one write. Saves by compare-and-set; if another node was faster it reloads, tells of
- * what that one did, and applies again.
+ * Applies a turn's inputs one after another. Inputs that arrive during a write share the next one. Saves by
+ * compare-and-set; after a conflict it reloads, announces the other node's state and applies again.
  */
 export class TurnMailbox {
-  private letters: Letter[] = [];
+  private queue: QueuedInput[] = [];
   private writing = false;
   private lazyTimer: NodeJS.Timeout | null = null;
   /** The newest state that was read during a write. */
-  private seen: Turn | null = null;
+  private newestRead: Turn | null = null;
   private refreshing: Promise<void> | null = null;
 
   constructor(
-    /** The turn as this node last knew it committed. */
+    /** The last committed state that this node knows. */
     public turn: Turn,
     private readonly store: TurnStore,
     private readonly now: () => number,
-    /** The node that this is, which runs what the server is to run from here on. */
+    /** This node's id; it runs server calls that become due here. */
     private readonly node: string,
     private readonly onChange: OnTurnChange,
   ) {}
 
-  /** Nothing is waiting to be written. */
+  /** Whether nothing waits to be written. */
   get idle(): boolean {
-    return !this.writing && this.letters.length === 0;
+    return !this.writing && this.queue.length === 0;
   }
 
-  /** Applies an input; resolves once what came of it is committed. A lazy one may wait a moment for company. */
+  /** Applies an input; resolves after the commit. A lazy input may wait briefly to share a write. */
   submit(input: TurnInput, lazy = false): Promise<TurnAnswer> {
     return new Promise((resolve, reject) => {
-      this.letters.push({ input, at: this.now(), resolve, reject });
+      this.queue.push({ input, at: this.now(), resolve, reject });
       if (this.writing) return;
       if (lazy) this.lazyTimer ??= setTimeout(() => void this.drain(), LAZY_MS);
       else queueMicrotask(() => void this.drain());
     });
   }
 
-  /** Resolves once all that has arrived is committed. */
+  /** Resolves when all arrived inputs are committed. */
   async flush(): Promise<void> {
     if (!this.idle) await this.submit({ type: 'tick' });
   }
 
-  /** Takes a state that was read from the store, if it is newer. During a write it waits: it may be that very write's. */
+  /** Takes a state read from the store if it is newer. During a write it waits, since it may be that write's own. */
   observe(turn: Turn): void {
-    if (turn.version <= (this.seen ?? this.turn).version) return;
-    if (this.writing) this.seen = turn;
-    else this.moveTo(turn);
+    if (turn.version <= (this.newestRead ?? this.turn).version) return;
+    if (this.writing) this.newestRead = turn;
+    else this.advanceTo(turn);
   }
 
-  /** Looks in the store whether there is a newer state. */
+  /** Reads a newer state from the store, if there is one. */
   refresh(): Promise<void> {
     this.refreshing ??= this.lookForNewer().finally(() => (this.refreshing = null));
     return this.refreshing;
@@ -104,48 +98,48 @@ export class TurnMailbox {
     this.lazyTimer = null;
     if (this.writing) return;
     this.writing = true;
-    while (this.letters.length > 0) {
-      const batch = this.letters;
-      this.letters = [];
+    while (this.queue.length > 0) {
+      const batch = this.queue;
+      this.queue = [];
       try {
         const answers = await this.commit(batch);
-        this.letters.unshift(...batch.splice(answers.length));
-        batch.forEach((letter, at) => letter.resolve(answers[at]!));
+        this.queue.unshift(...batch.splice(answers.length));
+        batch.forEach((queued, at) => queued.resolve(answers[at]!));
       } catch (error) {
-        // Where its user was removed, what the server itself does with the turn goes on.
+        // After its user was removed, the server's own inputs still apply.
         const isRefused = error instanceof DomainError && error.code === 'FORBIDDEN';
-        const theirs = isRefused ? batch.filter(({ input }) => MEMBERS_INPUTS.has(input.type)) : [];
-        const refused = theirs.length > 0 ? theirs : batch;
-        this.letters.unshift(...batch.filter((letter) => !refused.includes(letter)));
-        refused.forEach((letter) => letter.reject(error));
+        const memberInputs = isRefused ? batch.filter(({ input }) => MEMBER_INPUTS.has(input.type)) : [];
+        const refused = memberInputs.length > 0 ? memberInputs : batch;
+        this.queue.unshift(...batch.filter((queued) => !refused.includes(queued)));
+        refused.forEach((queued) => queued.reject(error));
       }
-      this.takeSeen();
+      this.applyNewestRead();
     }
     this.writing = false;
   }
 
-  /** Commits what the first letters make of the turn: all, unless that is much. Gives their answers. */
-  private async commit(letters: readonly Letter[]): Promise<TurnAnswer[]> {
+  /** Commits the first queued inputs: all, unless they have many events. Returns their answers. */
+  private async commit(queue: readonly QueuedInput[]): Promise<TurnAnswer[]> {
     for (let tries = 0; tries < MAX_CONFLICTS; tries++) {
       const before = this.turn;
-      const folded = this.fold(letters);
+      const folded = this.fold(queue);
       if (await this.write(before, folded)) {
         this.turn = folded.turn;
         this.onChange(before, folded.turn, folded.events);
         return folded.answers;
       }
-      this.moveTo(await this.reload());
+      this.advanceTo(await this.reload());
     }
     throw new DomainError('UNAVAILABLE', 'The turn is changing too fast; try again.');
   }
 
-  private fold(letters: readonly Letter[]): Folded {
+  private fold(queue: readonly QueuedInput[]): Folded {
     const folded: Folded = { turn: this.turn, answers: [], events: [], results: [], by: undefined };
-    for (const { input, at } of letters) {
+    for (const { input, at } of queue) {
       if (folded.events.length >= MANY_EVENTS) break;
       const step = advance(folded.turn, input, at, this.node);
       folded.turn = step.turn;
-      if (MEMBERS_INPUTS.has(input.type)) folded.by = this.turn;
+      if (MEMBER_INPUTS.has(input.type)) folded.by = this.turn;
       folded.answers.push(step.answer);
       folded.results.push(...step.results);
       for (const event of step.events) folded.events.push(auditDraft(step.turn, event, at));
@@ -160,13 +154,13 @@ export class TurnMailbox {
     return true;
   }
 
-  private takeSeen(): void {
-    const { seen } = this;
-    this.seen = null;
-    if (seen) this.moveTo(seen);
+  private applyNewestRead(): void {
+    const { newestRead } = this;
+    this.newestRead = null;
+    if (newestRead) this.advanceTo(newestRead);
   }
 
-  private moveTo(turn: Turn): void {
+  private advanceTo(turn: Turn): void {
     const before = this.turn;
     if (turn.version <= before.version) return;
     this.turn = turn;
@@ -175,7 +169,8 @@ export class TurnMailbox {
 
   private async lookForNewer(): Promise<void> {
     const version = await this.store.versionOf(this.turn);
-    if (version === null || version > (this.seen ?? this.turn).version) this.observe(await this.reload());
+    if (version === null || version > (this.newestRead ?? this.turn).version)
+      this.observe(await this.reload());
   }
 
   private async reload(): Promise<Turn> {

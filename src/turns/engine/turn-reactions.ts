@@ -8,7 +8,7 @@ import { ServerCalls } from './server-calls.js';
 import { TurnHints } from './turn-hints.js';
 import { TurnWaiters } from './turn-waiters.js';
 
-/** What follows from a turn's new state, in this order, on every node that gets to know it. */
+/** Reactions to a turn's new state, in this order, on every node that learns of it. */
 @Injectable()
 export class TurnReactions {
   private readonly reactions: readonly ((change: TurnChange) => void)[];
@@ -25,23 +25,23 @@ export class TurnReactions {
   ) {
     logger.setContext(TurnReactions.name);
     this.reactions = [
-      // Calls that were claimed for clients of this node are sent, and those that have ended are stopped.
+      // Sends claimed calls to clients of this node and stops ended ones.
       (change) => deliveries.react(change),
-      // Places in the clients' windows are taken and given back, and pending calls claimed for what is free.
+      // Updates the clients' slots and claims pending calls for free ones.
       (change) => dispatcher.react(change),
-      // What this node is to run begins, and what has ended otherwise is stopped.
+      // Starts this node's server calls and aborts those that ended otherwise.
       (change) => serverCalls.react(change),
-      // A membership that has ended is asked for anew, before those who wait are answered by it.
+      // Rechecks an ended membership before waiting requests are answered by it.
       (change) => removedMembers.react(change),
-      // Requests that wait for the turn's end are answered.
+      // Answers requests that wait for the turn's end.
       (change) => waiters.react(change),
-      // The other nodes hear of it.
+      // Informs the other nodes.
       (change) => hints.react(change),
     ];
     turns.onChange((change) => this.run(change));
   }
 
-  /** Runs all of them; one that fails holds up none of the others. */
+  /** Runs all reactions; a failure does not affect the others. */
   run(change: TurnChange): void {
     for (const react of this.reactions) {
       try {

@@ -7,31 +7,31 @@ import type { SessionRecord } from '../../storage/records/sessions.js';
 import type { Clocks } from '../../storage/ports/turn.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
 
-/** Larger arguments are read back where they are needed: a call may wait long. */
+/** Larger arguments are read back when needed, since a call may wait for long. */
 export const FEW_CHARS = 64 * 1024;
 
-/** A turn as it is posted, its calls read into one form. */
+/** A posted turn, its calls read into one form. */
 export type PostedTurn = Pick<TurnRequest, 'turnId' | 'timeouts' | 'waitMs'> & { toolCalls: PostedCall[] };
 
-/** A turn whose request envelope is sound. */
+/** A turn whose request is valid. */
 export interface CheckedRequest {
   calls: PostedCall[];
   clocks: Clocks;
-  /** sha256 of what makes two requests the same: session, calls, timeouts. */
+  /** sha256 of what identifies a request: session, calls, timeouts. */
   requestHash: string;
-  /** How large they are: characters, about those of their JSON. */
+  /** Approximate size of the arguments as JSON, in characters. */
   chars: number;
 }
 
-/** Notes a field whose value is over the maximum. */
+/** Notes a field whose value exceeds the maximum. */
 type AtMost = (field: string, value: number, maximum: number) => void;
 
-/** Holds a posted turn against the limits, and gives it the clocks that it runs by. */
+/** Checks a posted turn against the limits and determines its deadlines. */
 @Injectable()
 export class TurnRequestCheck {
   constructor(private readonly config: Config) {}
 
-  /** The request with its clocks; VALIDATION_ERROR names all that is over a limit. */
+  /** The request with its deadlines; VALIDATION_ERROR names every exceeded limit. */
   async check(
     session: SessionRecord,
     { toolCalls: calls, timeouts, waitMs }: PostedTurn,

@@ -10,16 +10,16 @@ import { FairQueue } from '../../limits/fair-queue.js';
 import type { Reservation } from '../../limits/reservation.js';
 
 const RETRY_AFTER_SECONDS = 5;
-/** Waiters that go on in one turn of the event loop. */
+/** Waiters that continue per turn of the event loop. */
 const WOKEN_AT_ONCE = 32;
 
 /** Requests that wait for a turn to end. */
 @Injectable()
 export class TurnWaiters {
-  /** Of one turn there may be a thousand: they go on a few in each turn of the event loop. */
+  /** A turn may have a thousand waiters, so only a few continue per turn of the event loop. */
   private readonly queue = new FairQueue({ running: WOKEN_AT_ONCE });
   private readonly waiting = new Map<string, Set<(ended: Turn | null) => void>>();
-  /** Requests that wait, or are about to. */
+  /** Requests that wait or are about to. */
   private readonly slots: Budget;
 
   constructor(
@@ -37,7 +37,7 @@ export class TurnWaiters {
     if (after.status !== 'open') this.waiting.get(turnKey(after))?.forEach((wake) => wake(after));
   }
 
-  /** A slot for a request of the user that is going to wait; RATE_LIMITED where too many do. */
+  /** Reserves a wait slot for a request of the user; RATE_LIMITED if too many wait. */
   enter(userId: string): Reservation {
     const slot = this.slots.open(userId);
     if (slot.resize(1) !== null) {
@@ -48,7 +48,7 @@ export class TurnWaiters {
     return slot;
   }
 
-  /** Resolves with the turn when it has ended, with null when the time is up or the server stops. */
+  /** Resolves with the turn when it ends, with null on timeout or shutdown. */
   ended(turn: Turn, waitMs: number): Promise<Turn | null> {
     if (this.lifecycle.stopping.aborted) return Promise.resolve(null);
     const key = turnKey(turn);
@@ -58,8 +58,8 @@ export class TurnWaiters {
         clearTimeout(timer);
         waiters.delete(wake);
         if (waiters.size === 0) this.waiting.delete(key);
-        void this.queue.enter(turn.userId).then((place) => {
-          setImmediate(() => place.release());
+        void this.queue.enter(turn.userId).then((slot) => {
+          setImmediate(() => slot.release());
           resolve(ended);
         });
       };

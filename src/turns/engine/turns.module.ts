@@ -30,7 +30,7 @@ import { TurnReactions } from './turn-reactions.js';
 import { TurnRequestCheck } from './turn-request-check.js';
 import { TurnWaiters } from './turn-waiters.js';
 
-/** The engine under HTTP and relay: turns are accepted, run, waited for and ended here, whoever asks. */
+/** The turn engine below HTTP and the relay: accepts, runs, waits for and ends turns. */
 @Module({
   imports: [
     AccessModule,

@@ -5,19 +5,19 @@ import { Fits, IsLine, ReadBy, type Reader } from '../../common/request.decorato
 
 const DECISIONS: readonly Decision[] = ['allow', 'allow_always', 'edit', 'deny'];
 
-/** More changes than a batch has. */
+/** More changes than any batch has. */
 const MAX_REJECTED = 100_000;
 const UUID_CHARS = 36;
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Passed on by reference: only the tool's contract says what may be in them. */
+/** Not validated here: only the tool's contract defines them. */
 const readArguments: Reader = (value, fault) => {
   if (typeof value !== 'object' || Array.isArray(value)) fault('', 'must be an object');
   return value;
 };
 
-/** Only the changes of the call's own batch are taken, so nothing more is asked of an id here. */
+/** Ids are compared with the call's own batch later, so their form is not checked here. */
 const readChangeIds: Reader = (value, fault) => {
   if (!Array.isArray(value)) fault('', 'must be an array');
   else if (value.length > MAX_REJECTED) fault('', `must have at most ${MAX_REJECTED} items`);
@@ -26,12 +26,12 @@ const readChangeIds: Reader = (value, fault) => {
   return value;
 };
 
-/** What a person decided about a call. */
+/** A person's decision about a call. */
 export class ApprovalDto implements Approval {
   @IsIn(DECISIONS)
   decision!: Decision;
 
-  /** Who decided, as the client names them. */
+  /** Who decided, as named by the client. */
   @IsLine(1, 256)
   by!: string;
 
@@ -51,7 +51,7 @@ export class ApprovalDto implements Approval {
   @ReadBy(readChangeIds)
   rejectedChangeIds?: string[];
 
-  /** With `edit`: the arguments as they were executed. */
+  /** With `edit`: the arguments as executed. */
   @IsOptional()
   @ReadBy(readArguments)
   editedArguments?: JsonObject;

@@ -6,15 +6,15 @@ import { describeFaults, type SchemaFault } from '../../tools/tool-schemas.js';
 /** Pointers that one warning names. */
 const MAX_NAMED = 10;
 
-/** The arguments of a call as they are kept, and what is wrong with them. */
+/** The stored arguments of a call, and their faults. */
 export interface ReadArguments {
   args: Json;
   faults: SchemaFault[];
-  /** JSON Pointers of texts of JSON that were parsed; "" is the arguments as a whole. */
+  /** JSON Pointers of parsed JSON texts; "" is the arguments as a whole. */
   parsed: string[];
 }
 
-/** Holds arguments against their contract. Where they break it, texts of JSON in them are parsed first [TURN-30]. */
+/** Checks arguments against their contract. If they break it, JSON texts in them are parsed first [TURN-30]. */
 export function readArguments(tool: Tool, args: Json, count: JsonCount): ReadArguments {
   const faults = tool.argumentFaults(args);
   if (faults.length === 0) return { args, faults, parsed: [] };
@@ -24,7 +24,7 @@ export function readArguments(tool: Tool, args: Json, count: JsonCount): ReadArg
   return { args: texts.args, faults: mergeFaults(left, texts.faults), parsed };
 }
 
-/** What the faults of a schema say of a text, and why it is no JSON. */
+/** Replaces the schema's fault of a text by the reason why it is not JSON. */
 function mergeFaults(faults: readonly SchemaFault[], ofTexts: readonly SchemaFault[]): SchemaFault[] {
   const byPath = new Map(ofTexts.map(({ path, message }) => [path, message]));
   return faults.map((fault) => {
@@ -33,7 +33,7 @@ function mergeFaults(faults: readonly SchemaFault[], ofTexts: readonly SchemaFau
   });
 }
 
-/** What the orchestrator is told where texts were parsed. */
+/** The warnings for parsed JSON texts. */
 export function parsedWarnings(tool: string, pointers: readonly string[]): ToolCallError[] {
   if (pointers.length === 0) return [];
   const named = pointers.slice(0, MAX_NAMED).map((pointer) => (pointer === '' ? 'the arguments' : pointer));
@@ -42,12 +42,12 @@ export function parsedWarnings(tool: string, pointers: readonly string[]): ToolC
   return [{ code: 'ARGUMENTS_PARSED', message }];
 }
 
-/** The error of a call whose arguments have faults; null where they have none. */
+/** The error of a call with invalid arguments; null if there are no faults. */
 export function argumentError(name: string, faults: SchemaFault[]): ToolCallError | null {
   return faults.length > 0 ? invalid(name, describeFaults(faults), faults) : null;
 }
 
-/** The error of a call whose arguments could not even be read. */
+/** The error of a call whose arguments could not be read. */
 export function unreadable(name: string, fault: string): ToolCallError {
   return invalid(name, `arguments ${fault}`, [{ path: '', code: 'type', message: fault }]);
 }

@@ -4,9 +4,9 @@ import type { Json } from '@patchbay/protocol';
 import { Nested, Opaque } from '../../common/request.decorators.js';
 import { ApprovalDto } from './approval.dto.js';
 
-/** What is said of the end of a call, over the relay and over HTTP. */
+/** The reported end of a call, over the relay and HTTP. */
 export class OutcomeDto {
-  /** What the tool returned; null with a denial. */
+  /** What the tool returned; null for a denial. */
   @ApiPropertyOptional({ allOf: [{ $ref: '#/components/schemas/Json' }] })
   @Opaque()
   result: Json = null;

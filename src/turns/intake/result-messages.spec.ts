@@ -29,7 +29,7 @@ const FAILED =
   '"result":{"success":false,"errorCode":"FileExists"}}';
 
 describe('Ended calls as messages', () => {
-  it('are one tool message a call for OpenAI', () => {
+  it('are one tool message per call for OpenAI', () => {
     expect(resultMessages([ended(), denied, failed], 'openai')).toEqual([
       { role: 'tool', tool_call_id: 'call_1', content: '{"path":"/","entries":[]}' },
       { role: 'tool', tool_call_id: 'call_2', content: DENIED },
@@ -37,7 +37,7 @@ describe('Ended calls as messages', () => {
     ]);
   });
 
-  it('are one message of the user for Anthropic, what went wrong marked', () => {
+  it('are one user message for Anthropic, with failures marked', () => {
     expect(resultMessages([ended(), denied, failed], 'anthropic')).toEqual([
       {
         role: 'user',
@@ -50,7 +50,7 @@ describe('Ended calls as messages', () => {
     ]);
   });
 
-  it('are one item a call for OpenAI’s Responses', () => {
+  it('are one item per call for OpenAI’s Responses', () => {
     expect(resultMessages([ended(), denied, failed], 'openai-responses')).toEqual([
       { type: 'function_call_output', call_id: 'call_1', output: '{"path":"/","entries":[]}' },
       { type: 'function_call_output', call_id: 'call_2', output: DENIED },
@@ -58,7 +58,7 @@ describe('Ended calls as messages', () => {
     ]);
   });
 
-  it('are one content of the user for Gemini, with the ids that the calls had', () => {
+  it('are one user content for Gemini, with the original ids', () => {
     const withoutId = ended({ toolCallId: 'call:3', result: null });
     expect(resultMessages([ended(), denied, failed, withoutId], 'gemini')).toEqual([
       {
@@ -80,14 +80,14 @@ describe('Ended calls as messages', () => {
     ]);
   });
 
-  it('are none while no call has ended, and absent unless asked for', () => {
+  it('are empty while no call has ended, and absent unless requested', () => {
     for (const format of ['openai', 'openai-responses', 'anthropic', 'gemini'] as const) {
       expect(resultMessages([], format)).toEqual([]);
     }
     expect(resultMessages([ended()], 'neutral')).toBeUndefined();
   });
 
-  it('say null for a result that is null', () => {
+  it('contain null for a null result', () => {
     expect(resultMessages([ended({ result: null })], 'openai')).toMatchObject([{ content: 'null' }]);
   });
 });

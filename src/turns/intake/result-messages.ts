@@ -15,7 +15,7 @@ import {
 
 type Writer = (results: readonly ToolResult[]) => ResultMessages | undefined;
 
-/** How each format tells of calls that have ended, in the turn's order. */
+/** Writers of ended calls per format, in the turn's order. */
 const WRITERS: { [F in ResultFormat]: Writer } = {
   neutral: () => undefined,
   openai: (results): OpenAiToolMessage[] =>
@@ -26,7 +26,7 @@ const WRITERS: { [F in ResultFormat]: Writer } = {
       call_id: ended.toolCallId,
       output: contentOf(ended),
     })),
-  // Anthropic and Gemini want the results of one response in one message, and refuse one that is empty.
+  // Anthropic and Gemini expect all results in one message and refuse an empty one.
   anthropic: (results): AnthropicResultMessage[] =>
     results.length === 0 ? [] : [{ role: 'user', content: results.map(resultBlock) }],
   gemini: (results): GeminiResultContent[] =>
@@ -35,7 +35,7 @@ const WRITERS: { [F in ResultFormat]: Writer } = {
       : [{ role: 'user', parts: results.map((ended) => ({ functionResponse: functionResponse(ended) })) }],
 };
 
-/** Ended calls as messages to append to a provider's conversation; undefined where none was asked for. */
+/** Ended calls as messages to append to a provider's conversation; undefined if not requested. */
 export function resultMessages(
   results: readonly ToolResult[],
   format: ResultFormat,
@@ -56,11 +56,11 @@ function resultBlock(ended: ToolResult): AnthropicToolResult {
 function functionResponse({ toolCallId, name, result, error }: ToolResult): GeminiFunctionResponse {
   const id = isPlaceId(toolCallId) ? {} : { id: toolCallId };
   const output = error === null || result !== null ? { output: withoutReferences(result) } : {};
-  const told = error?.details === undefined ? error : { ...error, details: withoutReferences(error.details) };
-  return { ...id, name, response: { ...(told && { error: told }), ...output } };
+  const safe = error?.details === undefined ? error : { ...error, details: withoutReferences(error.details) };
+  return { ...id, name, response: { ...(safe && { error: safe }), ...output } };
 }
 
-/** To Gemini a `$ref` in a response names a part of it, and one that it does not know ends the request: such a value goes as text. */
+/** Gemini resolves `$ref` in a response and fails on an unknown one, so such a value is sent as text. */
 function withoutReferences(value: Json): Json {
   return holdsReference(value) ? strictJson(value) : value;
 }
@@ -71,7 +71,7 @@ function holdsReference(value: Json): boolean {
   return Object.hasOwn(value, '$ref') || Object.values(value).some(holdsReference);
 }
 
-/** What the model reads: the result, or why there is none. A failure that has a payload has both. */
+/** Text for the model: the result, or why there is none. A failure with a payload has both. */
 function contentOf({ result, error }: ToolResult): string {
   if (error === null) return strictJson(result);
   return strictJson(result === null ? { error } : { error, result });

@@ -30,7 +30,7 @@ describe('a posted call', () => {
     ['OpenAI’s Responses', responses('{"a":1}')],
     ['Anthropic’s', anthropic({ a: 1 })],
     ['Gemini’s', gemini({ a: 1 })],
-  ])('is the same in %s form [TURN-1]', (_, call) => {
+  ])('is read equally from %s form [TURN-1]', (_, call) => {
     expect(read([call])).toEqual([
       { toolCallId: 'c', name: 'tool', arguments: { a: 1 }, argumentsFault: null },
     ]);
@@ -52,7 +52,7 @@ describe('a posted call', () => {
     [openAi('null'), 'is required'],
     [openAi('[]'), 'must be an object'],
     [openAi('['.repeat(100_000)), 'is nested deeper than 250 levels'],
-  ])('%j keeps its fault for itself', (call, fault) => {
+  ])('%j fails alone', (call, fault) => {
     expect(read([call])).toMatchObject([{ arguments: null, argumentsFault: fault }]);
   });
 
@@ -61,7 +61,7 @@ describe('a posted call', () => {
     ['OpenAI’s', openAi('"{}"')],
     ['Anthropic’s', anthropic('{}')],
     ['Gemini’s', gemini('{}')],
-  ])('leaves a string in the place of its arguments to the contract, in %s form', (_, call) => {
+  ])('leaves string arguments to the contract, in %s form', (_, call) => {
     expect(read([call])).toMatchObject([{ arguments: '{}', argumentsFault: null }]);
   });
 
@@ -73,18 +73,18 @@ describe('a posted call', () => {
     ['Gemini’s', gemini('')],
     ['our', neutral('')],
     ['Anthropic’s', anthropic('')],
-  ])('without arguments in %s form has none [TURN-31]', (_, call) => {
+  ])('without arguments in %s form has empty ones [TURN-31]', (_, call) => {
     expect(read([call])).toEqual([{ toolCallId: 'c', name: 'tool', arguments: {}, argumentsFault: null }]);
   });
 
-  it('of Gemini’s without an id is named after its place, each time the same [TURN-1]', () => {
+  it('from Gemini without an id is named by its position, deterministically [TURN-1]', () => {
     const calls = [neutral({}), gemini({}, null), gemini({}, ''), { functionCall: { name: 'tool' } }];
     const ids = () => read(calls).map(({ toolCallId }) => toolCallId);
     expect(ids()).toEqual(['c', 'call:1', 'call:2', 'call:3']);
     expect(ids()).toEqual(ids());
   });
 
-  it('is refused where Gemini’s functionCall is none, or its id is no text', () => {
+  it('is refused if Gemini’s functionCall or its id has the wrong type', () => {
     expect(faultsOf([{ functionCall: null }, { functionCall: {} }, gemini({}, 7)])).toEqual({
       'toolCalls[0].functionCall': 'must be an object',
       'toolCalls[1].functionCall.name': 'is required',
@@ -92,7 +92,7 @@ describe('a posted call', () => {
     });
   });
 
-  it('is refused with other keys in our own form, and may have any in the others', () => {
+  it('is refused with unknown keys in Patchbay’s form, but not in the others', () => {
     const own = { ...(neutral({}) as object), index: 0 };
     const withProto = JSON.parse('{"toolCallId":"c","name":"tool","arguments":{},"__proto__":{}}') as unknown;
     expect(faultsOf([own, withProto])).toEqual({
@@ -106,7 +106,7 @@ describe('a posted call', () => {
     expect(faultsOf([{ ...(gemini({}) as object), thoughtSignature: 'AAAA' }])).toEqual({});
   });
 
-  it.each([null, 7, 'call', [], undefined])('is refused where it is %j', (call) => {
+  it.each([null, 7, 'call', [], undefined])('is refused if it is %j', (call) => {
     expect(faultsOf([call])).toEqual({ 'toolCalls[0]': 'must be an object' });
   });
 
@@ -128,18 +128,18 @@ describe('a posted call', () => {
     expect(read([{ toolCallId: 'c', name, arguments: {} }])).toMatchObject([{ name }]);
   });
 
-  it('that cannot be read is told apart from another by what was sent', () => {
+  it('that cannot be read is distinguished by what was sent', () => {
     const unread = [openAi('{bad1'), openAi('{bad2'), neutral([1]), neutral([2])].map((call) => read([call]));
     expect(new Set(unread.map((calls) => JSON.stringify(calls))).size).toBe(4);
   });
 
-  it('may have any plain text for an id', () => {
+  it('may have any plain text as id', () => {
     for (const toolCallId of ['x'.repeat(256), '😀'.repeat(256), 'call/1 ü', '__proto__']) {
       expect(read([{ toolCallId, name: 'tool', arguments: {} }])).toMatchObject([{ toolCallId }]);
     }
   });
 
-  it('is refused with an id that another has, whatever their forms', () => {
+  it('is refused with a duplicate id, in any form', () => {
     expect(faultsOf([neutral({}), openAi('{}'), anthropic({}), responses(''), gemini({})])).toEqual({
       'toolCalls[1].id': 'is the same as that of toolCalls[0]',
       'toolCalls[2].id': 'is the same as that of toolCalls[0]',
@@ -152,7 +152,7 @@ describe('a posted call', () => {
     [[], 'must have at least one call'],
     [{}, 'must be an array'],
     ['[]', 'must be an array'],
-  ])('is not there in %j', (calls, fault) => {
+  ])('cannot be read from %j', (calls, fault) => {
     expect(faultsOf(calls)).toEqual({ toolCalls: fault });
   });
 });

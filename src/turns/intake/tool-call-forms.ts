@@ -2,17 +2,17 @@ import { cutText, type Json, JsonCount, placeId, repeatedNames } from '@patchbay
 import { type FieldFaults, REPEATED } from '../../common/domain-error.js';
 import { readJsonText } from '../../tools/parsed-texts.js';
 
-/** A posted call, whichever form it came in. */
+/** A posted call, whatever form it came in. */
 export interface PostedCall {
   toolCallId: string;
   name: string;
-  /** Null where they could not even be read. */
+  /** Null if they could not be read. */
   arguments: Json;
-  /** Why they could not; the call then fails alone. */
+  /** Why they could not be read; the call then fails alone. */
   argumentsFault: string | null;
-  /** The arguments were held against the contract already. */
+  /** The arguments were already checked against the contract. */
   checked?: true;
-  /** What was sent in their place, so that two requests that differ in it are told apart. */
+  /** The unreadable input, which distinguishes two requests. */
   unread?: unknown;
 }
 
@@ -20,16 +20,16 @@ type Plain = { [key: string]: unknown };
 
 /** Longest toolCallId, in characters. */
 const MAX_ID = 256;
-/** More than any turn may have by its settings: what is beyond is not even read. */
+/** Above any configurable maximum; calls beyond it are not read. */
 const MAX_CALLS = 10_000;
 const NEUTRAL_KEYS = new Set(['toolCallId', 'name', 'arguments']);
 
-/** A call that this server posts itself, with arguments that are sound. */
+/** A call that this server posts itself, with valid arguments. */
 export function newCall(toolCallId: string, name: string, args: Json): PostedCall {
   return { toolCallId, name, arguments: args, argumentsFault: null, checked: true };
 }
 
-/** Reads calls in our own form or that of a provider, for a request envelope [TURN-1]. */
+/** Reads calls in Patchbay's form or a provider's, for a request [TURN-1]. */
 export function readToolCalls(calls: unknown, fault: (path: string, message: string) => void): PostedCall[] {
   if (!Array.isArray(calls)) return fail(fault, 'must be an array');
   if (calls.length === 0) return fail(fault, 'must have at least one call');
@@ -37,7 +37,7 @@ export function readToolCalls(calls: unknown, fault: (path: string, message: str
   const seen = new Map<string, number>();
   const count = new JsonCount();
   return calls.map((call: unknown, at) => {
-    // Without a prototype, so that `__proto__` is a name like any other.
+    // Without a prototype, so that `__proto__` is an ordinary name.
     const faults = Object.create(null) as FieldFaults;
     const posted = isPlain(call) ? readCall(call, at, faults, count) : null;
     if (!posted) faults[''] = 'must be an object';
@@ -52,7 +52,7 @@ function fail(fault: (path: string, message: string) => void, message: string): 
   return [];
 }
 
-/** @param count of the JSON texts in all calls, which have one bound together. */
+/** @param count counts the JSON texts of all calls, which share one limit */
 function readCall(call: Plain, at: number, faults: FieldFaults, count: JsonCount): PostedCall {
   const { id, call_id: callId, toolCallId, name, arguments: args } = call;
   refuseRepeats(call, '', faults);
@@ -70,18 +70,18 @@ function readCall(call: Plain, at: number, faults: FieldFaults, count: JsonCount
   return withArguments(posted(toolCallId, name, faults, 'name'), args);
 }
 
-/** Only the last member of a name is kept, which need not be the one that was meant. */
+/** JSON keeps only the last member of a duplicate name, which may not be the intended one. */
 function refuseRepeats(object: Plain, prefix: string, faults: FieldFaults): void {
   for (const name of repeatedNames(object)) faults[prefix + cutText(name, 64)] = REPEATED;
 }
 
-/** Gemini may leave out the id, also as "", and arguments where there are none. */
+/** Gemini may omit the id, or send "", and omit empty arguments. */
 function readGemini(functionCall: unknown, at: number, faults: FieldFaults): PostedCall {
   if (!isPlain(functionCall)) faults.functionCall = 'must be an object';
   const { id, name, args }: Plain = isPlain(functionCall) ? functionCall : { name: '' };
   if (isPlain(functionCall)) refuseRepeats(functionCall, 'functionCall.', faults);
-  const isGiven = id !== undefined && id !== null && id !== '';
-  const call = posted(isGiven ? id : placeId(at), name, faults, 'functionCall.name');
+  const hasId = id !== undefined && id !== null && id !== '';
+  const call = posted(hasId ? id : placeId(at), name, faults, 'functionCall.name');
   return withArguments(call, args ?? {});
 }
 
@@ -93,13 +93,13 @@ function withJsonText(call: PostedCall, text: unknown, count: JsonCount): Posted
   return fault === null ? withArguments(call, value) : { ...unread, argumentsFault: fault };
 }
 
-/** A name that no tool can have is that of an unknown tool; only what is no string is a fault of the request. */
+/** A string that no tool can be named is an unknown tool; any other type is a fault of the request. */
 function posted(id: unknown, name: unknown, faults: FieldFaults, nameKey: string): PostedCall {
   if (typeof name !== 'string') faults[nameKey] = name === undefined ? 'is required' : 'must be a string';
   return { toolCallId: id as string, name: String(name), arguments: null, argumentsFault: null };
 }
 
-/** A string is for the contract to judge: it may be the JSON of an object [TURN-30]. Models send "" for no arguments. */
+/** A string is left to the contract, since it may be JSON [TURN-30]. Models send "" for no arguments. */
 function withArguments(call: PostedCall, args: unknown): PostedCall {
   if (args === '') return { ...call, arguments: {}, argumentsFault: null };
   if (isPlain(args) || typeof args === 'string') {
@@ -125,7 +125,7 @@ function idKey(call: Plain): string {
   return Object.hasOwn(call, 'functionCall') ? 'functionCall.id' : 'toolCallId';
 }
 
-/** Strings that end up in a text column: no NUL or other control character, no lone surrogate. */
+/** Whether a text can be stored: no control characters or lone surrogates. */
 function isStorable(text: string): boolean {
   // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
   return text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text);

@@ -1,14 +1,14 @@
 import { CALL_STATUSES, isFinal } from '@patchbay/protocol';
 import { aCall, aTurn, NOON } from '../state/turn.sample.js';
-import { turnResultOf, taken } from './turn-result.js';
+import { turnResultOf, turnAnswer } from './turn-result.js';
 
 const NOON_TEXT = '2025-06-01T12:00:00.000Z';
 const open = aCall({ callId: 'o', toolCallId: 'open', deliveryAt: NOON });
 const ended = aCall({ callId: 'e', toolCallId: 'ended', status: 'succeeded', executionMs: 5, endedAt: NOON });
 const NO_RESULTS = new Map<string, never>();
 
-describe('the turn result envelope', () => {
-  it('keeps the order of the turn on both sides [TURN-5]', () => {
+describe('the turn result', () => {
+  it('keeps the order of the turn in calls and results [TURN-5]', () => {
     const calls = ['a', 'b', 'c', 'd'].map((id, at) =>
       aCall({
         callId: id,
@@ -16,15 +16,15 @@ describe('the turn result envelope', () => {
         ...(at % 2 === 0 && { status: 'failed' as const, endedAt: NOON }),
       }),
     );
-    const envelope = turnResultOf(aTurn('w', { calls }), [1, 2, 3, 4], NO_RESULTS);
-    expect(envelope.toolCalls.map((call) => [call.toolCallId, call.arguments])).toEqual([
+    const result = turnResultOf(aTurn('w', { calls }), [1, 2, 3, 4], NO_RESULTS);
+    expect(result.toolCalls.map((call) => [call.toolCallId, call.arguments])).toEqual([
       ['b', 2],
       ['d', 4],
     ]);
-    expect(envelope.toolResults.map((call) => call.toolCallId)).toEqual(['a', 'c']);
+    expect(result.toolResults.map((call) => call.toolCallId)).toEqual(['a', 'c']);
   });
 
-  it('is final once every call has ended, and until then for the client to continue', () => {
+  it('is final when every call has ended, and until then waits for the client', () => {
     expect(turnResultOf(aTurn('w', { calls: [open, ended] }), [{}, {}], NO_RESULTS).kind).toBe(
       'client_tool_continuation',
     );
@@ -34,7 +34,7 @@ describe('the turn result envelope', () => {
     });
   });
 
-  it('says of an ended call what it returned', () => {
+  it('contains the result of an ended call', () => {
     const result = { success: true };
     expect(
       turnResultOf(aTurn('w', { calls: [ended] }), [], new Map([['e', { result, details: null }]]))
@@ -63,7 +63,7 @@ describe('the turn result envelope', () => {
     },
   );
 
-  it('shows the clocks of a call, of which a server tool has none', () => {
+  it('shows the deadlines of a call, except of a server tool', () => {
     const deadlines = (call: ReturnType<typeof aCall>) =>
       turnResultOf(aTurn('w', { calls: [call] }), [{}], NO_RESULTS).toolCalls[0]!.deadlines;
     expect(deadlines(open)).toEqual({ deliveryAt: NOON_TEXT, approvalAt: null, executionAt: null });
@@ -80,10 +80,10 @@ describe('the turn result envelope', () => {
     });
   });
 
-  it('comes with the warnings of its calls', () => {
+  it('includes the warnings of its calls', () => {
     const warned = aCall({ ...ended, warnings: [{ code: 'DIVERGED', message: 'differs' }] });
     const turn = aTurn('w', { calls: [ended, warned] });
-    expect(taken(turn, turnResultOf(turn, [], NO_RESULTS))).toMatchObject({
+    expect(turnAnswer(turn, turnResultOf(turn, [], NO_RESULTS))).toMatchObject({
       successful: true,
       errors: [],
       warnings: [{ errorCode: 'DIVERGED', message: 'differs', details: { toolCallId: 'ended' } }],

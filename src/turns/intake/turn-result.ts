@@ -17,8 +17,8 @@ import type { StoredResult } from '../../storage/ports/turns.store.js';
 import { isInFlight } from '../state/turn-state.js';
 
 /**
- * The turn envelope [TURN-4] [TURN-5]. `callArguments` are in the order of the calls; of a call of which the viewer may
- * not see the result there is none in `results`.
+ * The turn result [TURN-4] [TURN-5]. `callArguments` are in the order of the calls; `results` omits what the viewer may
+ * not see.
  */
 export function turnResultOf(
   turn: Turn,
@@ -43,8 +43,8 @@ export function turnResultOf(
   };
 }
 
-/** The answer of the turn routes: the turn was taken, with what there is to be warned of in its calls. */
-export function taken(turn: Turn, envelope: TurnResult): InvokeResult<TurnResult> {
+/** The answer of the turn routes: the turn result, with the warnings of its calls. */
+export function turnAnswer(turn: Turn, result: TurnResult): InvokeResult<TurnResult> {
   const warnings = turn.calls.flatMap((call) =>
     call.warnings.map(({ code, message }) => ({
       errorCode: code,
@@ -52,10 +52,10 @@ export function taken(turn: Turn, envelope: TurnResult): InvokeResult<TurnResult
       details: { toolCallId: call.toolCallId },
     })),
   );
-  return { successful: true, errors: [], warnings, result: envelope };
+  return { successful: true, errors: [], warnings, result };
 }
 
-/** The HTTP status that says it, too: 202 while some calls are open. */
+/** The HTTP status of a turn result: 202 while some calls are open. */
 export function statusOf({ result }: InvokeResult<TurnResult>): number {
   return result.kind === 'final' ? 200 : 202;
 }
@@ -75,7 +75,7 @@ function openCall(call: Call, args: Json): OpenToolCall {
   };
 }
 
-/** `stored` undefined: nothing was told of its end. */
+/** `stored` undefined: no result was reported. */
 function endedCall(call: Call, stored: StoredResult | undefined, viewer: Viewer): ToolResult {
   return {
     toolCallId: call.toolCallId,

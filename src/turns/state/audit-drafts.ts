@@ -4,7 +4,7 @@ import type { Turn } from '../../storage/ports/turn.js';
 import { placesIn } from './subject.js';
 import type { CallEvent, TurnEvent, WholeTurnEvent } from './turn-draft.js';
 
-/** A step as the audit event that records it: `Tool.CreateFile.Forwarded` of a call [AUDIT-5], `Turn.Completed` of a turn. */
+/** The audit event of a step: `Tool.CreateFile.Forwarded` for a call [AUDIT-5], `Turn.Completed` for a turn. */
 export function auditDraft(turn: Turn, event: TurnEvent, now: number): AuditDraft {
   const { clientId, userId = turn.userId } = event;
   const { sessionId, conversationId, turnId } = turn;
@@ -21,7 +21,7 @@ function ofTurn({ step, fields }: WholeTurnEvent): Part {
 }
 
 function ofCall({ call, step, fields }: CallEvent): Part {
-  // A field of the step's own says better where it was.
+  // The step's own place is more precise.
   const places = 'path' in fields || 'paths' in fields ? {} : placesIn(call.subject);
   return {
     name: `Tool.${call.auditName}.${step}`,

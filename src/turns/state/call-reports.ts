@@ -5,13 +5,13 @@ import { editTooLarge, withinTurnBudget } from './result-budget.js';
 import type { TurnAnswer, TurnDraft } from './turn-draft.js';
 import type { Report, TurnInput } from './turn-input.js';
 
-/* Part of `advance`: what becomes of a call when somebody reports on it. */
+/** Part of `advance`: transitions caused by reports. */
 
 /** `clientId` null: reported over HTTP. */
 type Reported = { clientId: string | null; report: Report };
 type Input<T extends TurnInput['type']> = Extract<TurnInput, { type: T }>;
 
-/** Takes a report where it is one that counts; else says, in the draft's answer too, and records why it changes nothing. */
+/** Takes a valid report; otherwise answers and records why it changes nothing. */
 export function report(draft: TurnDraft, call: Call, { clientId, report }: Reported): TurnAnswer {
   const objection = objectionTo(call, { clientId, report });
   draft.answer = objection ?? { ok: true };
@@ -22,7 +22,7 @@ export function report(draft: TurnDraft, call: Call, { clientId, report }: Repor
   return draft.answer;
 }
 
-/** One report that cannot be taken keeps out the others; it alone is recorded as late. */
+/** One refused report refuses all; only it is recorded as late. */
 export function reportAll(draft: TurnDraft, { reports }: Input<'report_all'>): void {
   const named = reports.map(({ callId, report }) => ({ call: draft.find(callId)!, clientId: null, report }));
   const refused = named.filter(({ call, ...reported }) => objectionTo(call, reported)?.ok === false);
@@ -32,7 +32,7 @@ export function reportAll(draft: TurnDraft, { reports }: Input<'report_all'>): v
     draft.answer.message = `${refused.at(-1)!.call.toolCallId}: ${draft.answer.message}`;
 }
 
-/** What the server's own tool came to. What a person decided about the call is told with it. */
+/** Ends a call with the result of a server tool, including the person's decision. */
 export function executed(draft: TurnDraft, call: Call, { report }: Input<'executed'>): void {
   if (call.status !== 'executing' || report.status === 'approved') {
     draft.refuse('LATE_RESULT', `The call has ended already: ${call.status}.`);
@@ -42,18 +42,18 @@ export function executed(draft: TurnDraft, call: Call, { report }: Input<'execut
   end(draft, call, { ...report, digest, summary: { ...report.summary, ...summary } }, report.status, null);
 }
 
-/** Why a report changes nothing; null where it is to be taken. */
+/** Why a report changes nothing; null if it is to be taken. */
 function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | null {
   if (call.status === 'cancelled' || call.status === 'timed_out') {
     return { ok: false, code: 'LATE_RESULT', message: `The call has ended already: ${call.status}.` };
   }
-  // A call that was released keeps its last holder: what that client did meanwhile must not be done a second time.
+  // A released call keeps its last holder, so that what that client did meanwhile is not repeated.
   const isForeign = clientId === null ? false : call.clientId !== clientId;
-  const isServers = call.location === 'server' && (!call.needsApproval || clientId === null);
-  if (isServers || isForeign) {
+  const isServerReport = call.location === 'server' && (!call.needsApproval || clientId === null);
+  if (isServerReport || isForeign) {
     return { ok: false, code: 'CONFLICT', message: 'This client does not hold the call.' };
   }
-  if (call.approved === undefined && !isFinal(call.status)) return misfit(call, report);
+  if (call.approved === undefined && !isFinal(call.status)) return statusMismatch(call, report);
   if ((call.approved?.digest ?? call.reportDigest) === report.digest) return { ok: true, duplicate: true };
   const message = call.approved
     ? 'The call was decided otherwise.'
@@ -61,8 +61,8 @@ function objectionTo(call: Call, { clientId, report }: Reported): TurnAnswer | n
   return { ok: false, code: 'CONFLICT', message };
 }
 
-/** A call that the server runs takes a decision, any other a result; each of them a denial. */
-function misfit(call: Call, { status }: Report): TurnAnswer | null {
+/** A server call takes a decision, any other a result; both take a denial. */
+function statusMismatch(call: Call, { status }: Report): TurnAnswer | null {
   if (status === 'denied' || (status === 'approved') === (call.needsApproval === true)) return null;
   const message = call.needsApproval
     ? 'The server runs this call: report what was decided.'
@@ -71,8 +71,8 @@ function misfit(call: Call, { status }: Report): TurnAnswer | null {
 }
 
 /**
- * The call is the server's from here on: it runs when no server call before it waits any more. An edit is stored now, out
- * of what the turn may have; one that is over it decides nothing.
+ * Hands the call to the server, which runs it when no earlier server call waits. An edit is stored within the turn's
+ * budget; an oversized edit is refused.
  */
 function approve(draft: TurnDraft, call: Call, report: Report, clientId: string | null): void {
   const { digest, summary: fields, editedArguments, bytes } = report;
@@ -95,22 +95,22 @@ function end(
   const taken = withinTurnBudget(report, draft.resultBudget);
   const { error, executionMs, digest: reportDigest, warnings: found = [] } = taken;
   const { divergences = [], notUploaded = [] } = taken;
-  const became = taken === report ? status : 'failed';
+  const finalStatus = taken === report ? status : 'failed';
   const endedBy = clientId !== null ? 'client' : call.location === 'server' ? 'server' : 'orchestrator';
   const warnings = [...call.warnings, ...found];
   const change = { executionMs, reportDigest, warnings };
-  const ended = draft.close(call, became, endedBy, error && withoutDetails(error), change);
+  const ended = draft.close(call, finalStatus, endedBy, error && withoutDetails(error), change);
   draft.resultBudget -= taken.bytes;
-  if (became !== 'denied') draft.results.push(resultOf(call, taken));
-  draft.record(became === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, taken.summary);
+  if (finalStatus !== 'denied') draft.results.push(resultOf(call, taken));
+  draft.record(finalStatus === 'denied' ? 'Denied' : 'ResultReceived', ended, clientId, taken.summary);
   const { batchId, revertOf } = call.subject;
-  if (became === 'succeeded' && typeof revertOf === 'string')
+  if (finalStatus === 'succeeded' && typeof revertOf === 'string')
     draft.record('Reverted', ended, clientId, { batchId: revertOf, revertBatchId: batchId ?? null });
   for (const fields of divergences) draft.record('Diverged', ended, clientId, fields);
   for (const fields of notUploaded) draft.record('NotUploaded', ended, clientId, fields);
 }
 
-/** The details of an error are stored with the result. */
+/** Error details are stored with the result. */
 function withoutDetails({ code, message }: ToolCallError): ToolCallError {
   return { code, message };
 }

@@ -3,27 +3,24 @@ import { isoTime, isoTimeOrNull } from '../../common/clock.js';
 import type { Call, Lease, Turn } from '../../storage/ports/turn.js';
 import { changedCalls } from '../../storage/ports/turn-calls.js';
 
-/** When the clock that is running for a call runs out; null where none is: the call has ended, or is the server's now. */
+/** The current deadline of a call; null after its end or once the server runs it. */
 export function deadlineOf(call: Call): number | null {
-  if (isFinal(call.status) || isServers(call)) return null;
+  if (isFinal(call.status) || isServerRun(call)) return null;
   if (call.status === 'running') return call.executionAt;
   return call.approvalAt ?? call.deliveryAt;
 }
 
-/** The server runs the call, or will once those before it have ended. */
-export function isServers({ status }: Call): boolean {
+/** Whether the server runs the call now or after earlier ones. */
+export function isServerRun({ status }: Call): boolean {
   return status === 'accepted' || status === 'executing';
 }
 
-/**
- * The next time at which a turn wants a tick: a deadline, a release, a retry, or the end of the lease under which the
- * server runs its calls. Null where it waits for no clock.
- */
+/** The next time at which a turn needs a tick: a deadline, release, retry or lease end. Null if there is none. */
 export function nextDueAt(calls: readonly Call[], lease: Lease | null): number | null {
   return timeOrNull(calls.reduce((due, call) => Math.min(due, dueOf(call, lease)), Infinity));
 }
 
-/** The same for a turn that came of another: only what has changed is looked at, unless it was what the turn waited for. */
+/** The same for a changed turn: only changed calls are checked, unless the due one changed. */
 export function dueAfter(before: Turn, after: Turn): number | null {
   const { calls, lease } = after;
   if (lease !== before.lease) return nextDueAt(calls, lease);
@@ -36,7 +33,7 @@ export function dueAfter(before: Turn, after: Turn): number | null {
   return timeOrNull(due);
 }
 
-/** When a call next wants a tick of its turn; Infinity where it waits for no clock. */
+/** When a call next needs a tick; Infinity if never. */
 function dueOf(call: Call, lease: Lease | null): number {
   if (isFinal(call.status)) return Infinity;
   const leaseEnd = call.status === 'executing' ? (lease?.until ?? Infinity) : Infinity;
@@ -52,9 +49,9 @@ function timeOrNull(time: number): number | null {
   return time === Infinity ? null : time;
 }
 
-/** A call's clocks as the wire has them; what is the server's now has none. */
+/** A call's deadlines for the wire; a call of the server has none. */
 export function deadlinesOf(call: Call): Deadlines {
-  if (isServers(call)) return { deliveryAt: null, approvalAt: null, executionAt: null };
+  if (isServerRun(call)) return { deliveryAt: null, approvalAt: null, executionAt: null };
   const { deliveryAt, approvalAt, executionAt } = call;
   return {
     deliveryAt: isoTime(deliveryAt),

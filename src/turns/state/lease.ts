@@ -1,9 +1,9 @@
 import type { Lease } from '../../storage/ports/turn.js';
 
-/** How long a node is believed to run its calls without another word from it, in ms; thrice the longest `catchUpMs`, at which it says one. */
+/** Lease of a node on its calls, ms: three times the longest `catchUpMs`, at which it is renewed. */
 const LEASE_MS = 15_000;
 
-/** From now on, `now` in epoch ms, this node runs the server's calls of a turn. */
+/** The lease under which this node runs a turn's server calls from `now` (epoch ms). */
 export function newLease(node: string, now: number): Lease {
   return { owner: node, until: now + LEASE_MS };
 }

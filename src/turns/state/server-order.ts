@@ -2,8 +2,8 @@ import { isFinal } from '@patchbay/protocol';
 import type { TurnDraft } from './turn-draft.js';
 
 /**
- * The server runs a turn's calls in their order: one that waits for a person holds up those behind it. Starts all that
- * nothing holds up any more, on the node that runs this turn's calls, else on `node`, where this is committed.
+ * Server calls run in order; one that waits for a person blocks those behind it. Starts all unblocked calls on the
+ * leasing node, else on `node`, which commits this.
  */
 export function startNext(draft: TurnDraft, node: string): void {
   for (const call of draft.calls) {

@@ -1,7 +1,7 @@
 import type { CallErrorCode, ToolCallError } from '@patchbay/protocol';
 import type { Call } from '../../storage/ports/turn.js';
 
-/** Why a call whose clock has run out ended, by the clock that was running. */
+/** The error of an expired call, by the deadline that expired. */
 export function timeoutError(call: Call): ToolCallError & { code: CallErrorCode } {
   if (call.status === 'running') {
     return { code: 'EXECUTION_TIMEOUT', message: 'The client started the call but sent no result in time.' };
@@ -12,11 +12,11 @@ export function timeoutError(call: Call): ToolCallError & { code: CallErrorCode 
   return { code: 'DELIVERY_TIMEOUT', message: notTaken(call) };
 }
 
-/** A person has to know which folder to connect. */
+/** A person needs to know which folder to connect. */
 function notTaken({ roots = [] }: Call): string {
   if (roots.length === 0) return 'No client took the call in time. Is an editor connected?';
   const names = roots.map((docPath) => `\`${docPath}\``).join(', ');
   const folders = roots.length === 1 ? `the folder ${names}` : `the folders ${names}`;
-  const them = roots.length === 1 ? 'it' : 'them together';
-  return `No client with ${folders} took the call in time. Connect ${them}: patchbay connect.`;
+  const pronoun = roots.length === 1 ? 'it' : 'them together';
+  return `No client with ${folders} took the call in time. Connect ${pronoun}: patchbay connect.`;
 }

@@ -9,14 +9,14 @@ import {
   CLOCKS,
   DENIAL,
   HOLDER,
-  live,
+  run,
   NOW,
   only,
   OTHER,
   progress,
   resume,
   take,
-  told,
+  summary,
   turnOf,
 } from './turn-steps.sample.js';
 
@@ -34,8 +34,8 @@ const report = (given: Report, clientId = HOLDER): TurnInput => ({
 });
 const lease = { owner: 'node', until: NOW + 1_000 };
 
-/** A server call that a person is asked about, in a status of an ordinary life. */
-function asked(status: CallStatus, change: Partial<Call> = {}): Call {
+/** A server call that needs approval, in a regular status. */
+function approvalCall(status: CallStatus, change: Partial<Call> = {}): Call {
   const isAllowed = ['accepted', 'executing', 'succeeded', 'failed'].includes(status);
   const approved = { digest: 'digest-1', summary: { approval: { decision: 'allow' } } };
   const location = { location: 'server', needsApproval: true } as const;
@@ -53,7 +53,7 @@ const STATUSES = [
   'cancelled',
 ] as const;
 
-/** What each status makes of an input, in the order of STATUSES. */
+/** The effect of an input on each status, in the order of STATUSES. */
 const row = (name: string, input: TurnInput, ...outcomes: string[]) => ({ name, input, outcomes });
 const TABLE = [
   row(
@@ -179,18 +179,18 @@ const TABLE = [
   ),
 ];
 
-describe('a server call that a person is asked about', () => {
+describe('a server call that needs approval', () => {
   const cases = TABLE.flatMap(({ name, input, outcomes }) =>
     STATUSES.map((status, at) => ({ status, name, input, outcome: outcomes[at] })),
   );
 
   it.each(cases)('$status, $name: $outcome [APPROVAL-2]', ({ status, input, outcome }) => {
-    const turn = turnOf(asked(status), { lease: status === 'executing' ? lease : null });
-    expect(told(take(turn, input, NOW))).toBe(outcome);
+    const turn = turnOf(approvalCall(status), { lease: status === 'executing' ? lease : null });
+    expect(summary(take(turn, input, NOW))).toBe(outcome);
   });
 
-  it('is run by the node that commits the decision, as it was edited', () => {
-    const step = live(turnOf(asked('forwarded')), [NOW, report(EDITED)]);
+  it('is run by the node that commits the decision, with the edited arguments', () => {
+    const step = run(turnOf(approvalCall('forwarded')), [NOW, report(EDITED)]);
     expect(step.turn.lease).toEqual({ owner: 'node', until: NOW + 15_000 });
     expect(only(step)).toMatchObject({ status: 'executing', approved: { editedAt: NOW } });
     expect(step.results).toEqual([{ callId, editedArguments: { path: 'b' } }]);
@@ -200,47 +200,48 @@ describe('a server call that a person is asked about', () => {
     expect(ended.events[0]!.fields).toMatchObject({ success: true, approval: { decision: 'allow' } });
   });
 
-  it('is not decided by an edit that is over what is left of its turn, which it lessens [TURN-12]', () => {
+  it('refuses an edit over the turn’s remaining budget, and counts an accepted one [TURN-12]', () => {
     const edit: Report = { ...EDITED, bytes: 100 };
-    const turn = turnOf(asked('awaiting_approval'), { resultBudget: 99 });
+    const turn = turnOf(approvalCall('awaiting_approval'), { resultBudget: 99 });
     const refused = take(turn, report(edit), NOW);
-    expect(told(refused)).toBe('awaiting_approval TOO_LARGE');
+    expect(summary(refused)).toBe('awaiting_approval TOO_LARGE');
     expect(refused.turn).toBe(turn);
     expect(take(turn, report({ ...edit, bytes: 60 }), NOW).turn.resultBudget).toBe(39);
-    expect(told(take(turn, report(ALLOWED), NOW))).toBe('executing Approved,Executing');
+    expect(summary(take(turn, report(ALLOWED), NOW))).toBe('executing Approved,Executing');
   });
 
-  it('stays with a client whose journal has such an edit, so that it can report another decision [RELAY-4]', () => {
+  it('stays with a client whose journal has an oversized edit, for another decision [RELAY-4]', () => {
     const back = (status: CallStatus, change: Partial<Call> = {}) =>
-      told(take(turnOf(asked(status, change), { resultBudget: 15 }), resume(HOLDER, EDITED), NOW));
+      summary(take(turnOf(approvalCall(status, change), { resultBudget: 15 }), resume(HOLDER, EDITED), NOW));
     expect(back('acknowledged')).toBe('awaiting_approval AwaitingApproval resume');
     expect(back('awaiting_approval')).toBe('awaiting_approval resume');
     expect(back('pending', { attempt: 1 })).toBe('awaiting_approval AwaitingApproval resume');
   });
 
-  it('has its clocks until it is decided, and none from there on', () => {
-    const due = (status: CallStatus) => live(turnOf(asked(status)), [NOON + 1_000_000, { type: 'tick' }]);
-    expect(told(due('pending'))).toBe('timed_out TimedOut');
-    expect(told(due('awaiting_approval'))).toBe('timed_out TimedOut >stop:timed_out');
-    expect(told(due('accepted'))).toBe('accepted');
+  it('has deadlines until the decision, and none after it', () => {
+    const due = (status: CallStatus) =>
+      run(turnOf(approvalCall(status)), [NOON + 1_000_000, { type: 'tick' }]);
+    expect(summary(due('pending'))).toBe('timed_out TimedOut');
+    expect(summary(due('awaiting_approval'))).toBe('timed_out TimedOut >stop:timed_out');
+    expect(summary(due('accepted'))).toBe('accepted');
   });
 
-  it('does not begin under the lease of a node that is not heard of: what that ran is ended first [FILE-6]', () => {
+  it('does not start under an expired lease: that node’s calls are ended first [FILE-6]', () => {
     const running = callIn('executing', { callId: 'first', toolCallId: 'first' });
-    const gone = aTurn('workspace', {
-      ...{ clocks: CLOCKS, calls: [running, asked('awaiting_approval')] },
+    const expired = aTurn('workspace', {
+      ...{ clocks: CLOCKS, calls: [running, approvalCall('awaiting_approval')] },
       lease: { owner: 'another', until: NOW - 1 },
     });
-    const decided = take(gone, report(ALLOWED), NOW);
+    const decided = take(expired, report(ALLOWED), NOW);
     expect(decided.turn.calls.map(({ status }) => status)).toEqual(['executing', 'accepted']);
     const ticked = take(decided.turn, { type: 'tick' }, NOW);
     expect(ticked.turn.calls.map(({ status }) => status)).toEqual(['failed', 'executing']);
     expect(ticked.turn.lease!.owner).toBe('node');
   });
 
-  it('leaves the calls to the node that runs some already, and only that one keeps its lease [FILE-6]', () => {
+  it('runs on the node that already runs some, and only that node renews its lease [FILE-6]', () => {
     const running = callIn('executing', { callId: 'first', toolCallId: 'first' });
-    const calls = [running, asked('awaiting_approval')];
+    const calls = [running, approvalCall('awaiting_approval')];
     const others = { owner: 'another', until: NOW + 9_000 };
     const turn = aTurn('workspace', { clocks: CLOCKS, calls, lease: others });
     const decided = take(turn, report(ALLOWED), NOW);
@@ -250,12 +251,12 @@ describe('a server call that a person is asked about', () => {
   });
 });
 
-describe('a call that was allowed', () => {
-  it('is not given free by the silence of its client, nor waits out a refusal', () => {
+describe('an approved call', () => {
+  it('ignores the silence of its client and the pause after a refusal', () => {
     const allowed = { status: 'executing', releaseAt: null, retryAt: null };
-    const forwarded = turnOf(asked('forwarded', { releaseAt: NOW + 100 }));
-    expect(only(live(forwarded, [NOW, report(ALLOWED)]))).toMatchObject(allowed);
-    const refused = turnOf(asked('pending', { attempt: 1, retryAt: NOW + 100 }));
-    expect(only(live(refused, [NOW, resume(HOLDER, ALLOWED)]))).toMatchObject(allowed);
+    const forwarded = turnOf(approvalCall('forwarded', { releaseAt: NOW + 100 }));
+    expect(only(run(forwarded, [NOW, report(ALLOWED)]))).toMatchObject(allowed);
+    const refused = turnOf(approvalCall('pending', { attempt: 1, retryAt: NOW + 100 }));
+    expect(only(run(refused, [NOW, resume(HOLDER, ALLOWED)]))).toMatchObject(allowed);
   });
 });

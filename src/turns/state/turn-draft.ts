@@ -5,7 +5,7 @@ import type { Call, CallEnder, Lease, Turn } from '../../storage/ports/turn.js';
 import { dueAfter } from './deadlines.js';
 import { newLease } from './lease.js';
 
-/** What both kinds of events have. The actor is the session's user with `clientId`, or whoever `userId` names. */
+/** Common part of both event kinds. The actor is the session's user with `clientId`, or the user `userId`. */
 interface Recorded {
   clientId: string | null;
   userId?: string;
@@ -18,7 +18,7 @@ export interface CallEvent extends Recorded {
   call: Call;
 }
 
-/** A step of the turn as a whole. */
+/** A step of the whole turn. */
 export interface WholeTurnEvent extends Recorded {
   step: AuditTurnEvent;
   call: null;
@@ -26,14 +26,14 @@ export interface WholeTurnEvent extends Recorded {
 
 export type TurnEvent = CallEvent | WholeTurnEvent;
 
-/** What to tell whoever brought the input. */
+/** The answer to the sender of an input. */
 export type TurnAnswer =
   | { ok: true; duplicate?: true; forget?: string[]; resume?: string[] }
   | { ok: false; code: Refusal; message: string };
 
 type Refusal = 'CONFLICT' | 'LATE_RESULT' | 'NOT_FOUND' | 'TOO_LARGE';
 
-/** What one input makes of a turn. `turn` is the very object that went in where nothing changed. */
+/** The result of one input. `turn` is the same object if nothing changed. */
 export interface TurnStep {
   turn: Turn;
   events: TurnEvent[];
@@ -41,23 +41,23 @@ export interface TurnStep {
   answer: TurnAnswer;
 }
 
-/** Who cancelled a turn as a whole, and why where that was not the orchestrator. */
+/** Who cancelled a whole turn, and why unless it was the orchestrator. */
 interface Cancellation {
   byUserId: string;
   why?: string;
 }
 
-/** Tells a direct call from a turn that somebody has posted. */
+/** Marks direct calls in audit events. */
 export function purposeOf({ direct }: Turn): { direct?: true } {
   return direct ? { direct } : {};
 }
 
-/** Of a turn that was not cancelled as a whole. */
+/** Status of a turn that was not cancelled as a whole. */
 export function statusOf(calls: readonly Call[]): 'open' | 'completed' {
   return calls.every(({ endedAt }) => endedAt !== null) ? 'completed' : 'open';
 }
 
-/** The last event of a turn: how many of its calls ended how. */
+/** The last event of a turn, with the number of calls per outcome. */
 export function turnEnd(turn: Turn, cancelled: Cancellation | null = null): WholeTurnEvent {
   const { status, calls } = turn;
   const outcomes: { [status: string]: number } = {};
@@ -69,7 +69,7 @@ export function turnEnd(turn: Turn, cancelled: Cancellation | null = null): Whol
     : { ...event, step: 'Turn.Completed' };
 }
 
-/** The next turn in the making: transitions write into it, `finish` gives what came of it. */
+/** A turn under change: transitions write into it, `finish` returns the result. */
 export class TurnDraft {
   readonly calls: Call[];
   readonly events: TurnEvent[] = [];
@@ -79,7 +79,7 @@ export class TurnDraft {
   folder: readonly string[] | null;
   resultBudget: number;
   private lease: Lease | null;
-  /** Set where the turn was cancelled as a whole. */
+  /** Set if the whole turn was cancelled. */
   private cancelled: Cancellation | null = null;
   changed = false;
 
@@ -105,7 +105,7 @@ export class TurnDraft {
     return next;
   }
 
-  /** Ends a call; the caller records how. */
+  /** Ends a call; the caller records the event. */
   close(
     call: Call,
     status: FinalStatus,
@@ -124,7 +124,7 @@ export class TurnDraft {
     });
   }
 
-  /** Puts a call back among the pending ones. */
+  /** Makes a call pending again. */
   release(call: Call, fields: { [field: string]: Json }, change: Partial<Call> = {}): void {
     const next = {
       status: 'pending',
@@ -139,7 +139,7 @@ export class TurnDraft {
     this.events.push({ step, call, clientId, fields });
   }
 
-  /** The server's calls are still run, while there are any, and by whoever holds the lease. */
+  /** Renews the lease while server calls exist and the same node holds it. */
   renew(lease: Lease): void {
     const { owner, until } = this.lease ?? { owner: lease.owner, until: null };
     if (!this.isRunning || owner !== lease.owner || until === lease.until) return;
@@ -148,8 +148,8 @@ export class TurnDraft {
   }
 
   /**
-   * Sees to it that a node runs the server's calls: the one that does already, else this one. False where the one that
-   * did is not heard of any more: what it ran is ended first.
+   * Ensures that a node holds the lease: the current one, else this one. False if the current one expired; its running
+   * calls are ended first.
    */
   runOn(node: string): boolean {
     if (this.isRunning && this.lease !== null) return this.lease.until > this.now;
@@ -165,7 +165,7 @@ export class TurnDraft {
     this.answer = { ok: false, code, message };
   }
 
-  /** The whole turn was cancelled, if that ended anything. */
+  /** Marks the whole turn as cancelled, if that ended a call. */
   markCancelled(cancellation: Cancellation): void {
     if (this.changed) this.cancelled = cancellation;
   }
@@ -176,7 +176,7 @@ export class TurnDraft {
     const { lastClientId, folder, lease, resultBudget, calls, cancelled } = this;
     const status = cancelled ? 'cancelled' : statusOf(calls);
     const turn: Turn = { ...this.turn, status, lastClientId, folder, lease, resultBudget, calls };
-    // A turn that has ended does not change any more, so this comes once.
+    // An ended turn never changes, so this happens once.
     if (status !== 'open') events.push(turnEnd(turn, cancelled));
     return { turn: { ...turn, dueAt: dueAfter(this.turn, turn) }, events, results, answer };
   }

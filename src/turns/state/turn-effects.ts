@@ -1,16 +1,16 @@
 import { isFinal, type ToolCancel } from '@patchbay/protocol';
 import type { Call, Turn } from '../../storage/ports/turn.js';
 
-/** What a change of a turn asks of the node that a client is connected to. */
+/** What a change of a turn requires from the node of a client. */
 export type TurnEffect =
-  /** The call is claimed for the client and not sent yet. */
+  /** The call is claimed for the client and not yet sent. */
   | { type: 'deliver'; callId: string; clientId: string; attempt: number }
-  /** The call has ended, and not by the client that has it in hand. */
+  /** The call has ended, not by the client that holds it. */
   | { type: 'stop'; callId: string; clientId: string; reason: ToolCancel['reason'] };
 
 /**
- * What follows from a change, whoever made it: a function of the two states alone, so that a node that reads a state
- * from the store acts for its own clients as the one that committed it. `before` null: the turn is new to this node.
+ * The effects of a change, derived from both states alone, so that every node acts for its own clients. `before` null:
+ * the turn is new to this node.
  */
 export function effectsOf(before: Turn | null, after: Turn): TurnEffect[] {
   const effects: TurnEffect[] = [];
@@ -29,8 +29,8 @@ function deliveryOf(was: Call | null, { callId, status, clientId, attempt }: Cal
 }
 
 /**
- * A client of which this node never knew that it has the call hears of the end when it resumes. One that has told what was
- * decided has nothing in hand any more.
+ * A client that was not known to hold the call learns of its end on resume. A client that reported the decision no
+ * longer holds it.
  */
 function stopOf(was: Call | null, { callId, status, clientId, endedBy, approved }: Call): TurnEffect | null {
   if (was === null || isFinal(was.status) || !isFinal(status)) return null;

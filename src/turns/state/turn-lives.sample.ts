@@ -6,7 +6,7 @@ import type { ResumedCall, ProgressStatus, Report, TurnInput } from './turn-inpu
 import { advance } from './turn-state.js';
 import { callEvents } from './turn-steps.sample.js';
 
-/* Whole lives of turns, for tests; no part of the build. */
+/** Random lives of turns, for tests; not part of the build. */
 
 const CLIENTS = ['a', 'b'];
 const CALLS = ['c1', 'c2', 's1', 'w1', 'r1'];
@@ -75,14 +75,14 @@ const input: fc.Arbitrary<TurnInput> = fc.oneof(
   fc.record({ type: fc.constant('tick' as const) }),
 );
 
-/** A life: inputs, each some time after the one before, for a bound session or a free one. */
+/** A life: inputs with pauses between them, for a bound or unbound session. */
 const life = fc.record({
   boundClientId: fc.constantFrom(null, 'a'),
   inputs: fc.array(fc.record({ afterMs: fc.nat(4_000), input }), { maxLength: 40 }),
 });
 type Life = typeof life extends fc.Arbitrary<infer T> ? T : never;
 
-/** Two relayed calls, one that the server is executing, one that a person is asked about and one that waits behind it. */
+/** Two relayed calls, one executing on the server, one awaiting approval and one blocked behind it. */
 function newTurn(boundClientId: string | null): Turn {
   const calls = CALLS.map((id) =>
     aCall({
@@ -99,13 +99,13 @@ function newTurn(boundClientId: string | null): Turn {
   return aTurn('workspace', { boundClientId, clocks, calls, lease });
 }
 
-/** One input in the life of a turn, with what it made of it. */
+/** One input in the life of a turn, with its effect. */
 export interface Moment {
   before: Turn;
   input: TurnInput;
   now: number;
   step: TurnStep;
-  /** Of the step, those of single calls. */
+  /** The events of single calls. */
   events: CallEvent[];
 }
 
@@ -121,17 +121,17 @@ function moments({ boundClientId, inputs }: Life): Moment[] {
   });
 }
 
-/** What must hold at every moment of every life. */
-export function always(holds: (moment: Moment, earlier: readonly Moment[]) => void): void {
+/** Asserts a property at every moment of every life. */
+export function always(assertion: (moment: Moment, earlier: readonly Moment[]) => void): void {
   fc.assert(
-    fc.property(life, (lived) => {
-      const all = moments(lived);
-      all.forEach((moment, at) => holds(moment, all.slice(0, at)));
+    fc.property(life, (inputs) => {
+      const all = moments(inputs);
+      all.forEach((moment, at) => assertion(moment, all.slice(0, at)));
     }),
     { numRuns: 400 },
   );
 }
 
-/** Each call as it was and as it is. */
+/** Each call before and after the step. */
 export const pairs = ({ before, step: { turn } }: Moment): [Call, Call][] =>
   before.calls.map((call, at) => [call, turn.calls[at]!]);

@@ -7,16 +7,16 @@ import {
   callId,
   callIn,
   HOLDER,
-  live,
+  run,
   NOW,
   only,
   progress,
   resume,
-  told,
+  summary,
   turnOf,
 } from './turn-steps.sample.js';
 
-describe('the clocks of a call', () => {
+describe('the deadlines of a call', () => {
   const claim = (clientId = HOLDER): TurnInput => ({
     type: 'claim',
     callId,
@@ -26,16 +26,16 @@ describe('the clocks of a call', () => {
   });
   const accepted = turnOf(callIn('pending'));
   const timedOut = (turn: Turn, at: number): string | undefined =>
-    only(live(turn, [at, { type: 'tick' }])).error?.code;
+    only(run(turn, [at, { type: 'tick' }])).error?.code;
 
-  it('begin with delivery, from acceptance; a delivery does not restart it', () => {
-    const { turn } = live(accepted, [NOON + 9_000, claim()]);
+  it('start with delivery at acceptance, and a delivery does not restart it', () => {
+    const { turn } = run(accepted, [NOON + 9_000, claim()]);
     expect(timedOut(turn, NOON + 9_999)).toBeUndefined();
     expect(timedOut(turn, NOON + 10_000)).toBe('DELIVERY_TIMEOUT');
   });
 
-  it('do not begin anew with a redelivery [TURN-9]', () => {
-    const { turn } = live(
+  it('do not restart with a redelivery [TURN-9]', () => {
+    const { turn } = run(
       accepted,
       [NOON + 1, claim()],
       [NOON + 5_000, resume(HOLDER)],
@@ -44,26 +44,26 @@ describe('the clocks of a call', () => {
     expect(timedOut(turn, NOON + 10_000)).toBe('DELIVERY_TIMEOUT');
   });
 
-  it('go on with approval, from the acknowledgement', () => {
-    const { turn } = live(accepted, [NOON, claim()], [NOON + 100, progress(HOLDER, 'acknowledged')]);
+  it('continue with approval at the acknowledgement', () => {
+    const { turn } = run(accepted, [NOON, claim()], [NOON + 100, progress(HOLDER, 'acknowledged')]);
     expect(timedOut(turn, NOON + 20_099)).toBeUndefined();
     expect(timedOut(turn, NOON + 20_100)).toBe('APPROVAL_TIMEOUT');
   });
 
-  it('leave the approval as it stands while a person is asked', () => {
-    const asked = progress(HOLDER, 'awaiting_approval');
-    const { turn } = live(
+  it('keep the approval deadline while a person is asked', () => {
+    const awaitApproval = progress(HOLDER, 'awaiting_approval');
+    const { turn } = run(
       accepted,
       [NOON, claim()],
       [NOON + 100, progress(HOLDER, 'acknowledged')],
-      [NOON + 900, asked],
+      [NOON + 900, awaitApproval],
     );
     expect(timedOut(turn, NOON + 20_100)).toBe('APPROVAL_TIMEOUT');
   });
 
-  it('leave the approval as it stands when the call is sent again', () => {
+  it('keep the approval deadline when the call is sent again', () => {
     const acknowledged = progress(HOLDER, 'acknowledged');
-    const { turn } = live(
+    const { turn } = run(
       accepted,
       [NOON, claim()],
       [NOON + 100, acknowledged],
@@ -71,23 +71,23 @@ describe('the clocks of a call', () => {
       [NOON + 300, claim()],
       [NOON + 400, acknowledged],
     );
-    expect(only(live(turn)).attempt).toBe(2);
+    expect(only(run(turn)).attempt).toBe(2);
     expect(timedOut(turn, NOON + 20_100)).toBe('APPROVAL_TIMEOUT');
   });
 
   it('end with execution, from the start', () => {
-    const { turn } = live(accepted, [NOON, claim()], [NOON + 500, progress(HOLDER, 'running')]);
+    const { turn } = run(accepted, [NOON, claim()], [NOON + 500, progress(HOLDER, 'running')]);
     expect(timedOut(turn, NOON + 30_499)).toBeUndefined();
     expect(timedOut(turn, NOON + 30_500)).toBe('EXECUTION_TIMEOUT');
   });
 
-  it('do not restart when the start is told twice', () => {
+  it('do not restart when the start is reported twice', () => {
     const running = progress(HOLDER, 'running');
-    const { turn } = live(accepted, [NOON, claim()], [NOON + 500, running], [NOON + 900, running]);
+    const { turn } = run(accepted, [NOON, claim()], [NOON + 500, running], [NOON + 900, running]);
     expect(timedOut(turn, NOON + 30_500)).toBe('EXECUTION_TIMEOUT');
   });
 
-  it('do not run for what the server executes', () => {
+  it('do not apply to what the server executes', () => {
     expect(timedOut(turnOf(callIn('executing')), NOON + 10_000_000)).toBeUndefined();
   });
 });
@@ -97,26 +97,26 @@ describe('a call that a node runs', () => {
   const turn = turnOf(callIn('executing'), { lease });
   const until = (end: number): TurnInput => ({ type: 'lease', lease: { owner: 'node-a', until: end } });
 
-  it('is ended, not run again, once nothing was heard of the node in time [FILE-6]', () => {
-    expect(told(live(turn, [NOW + 99, { type: 'tick' }]))).toBe('executing');
-    const ended = live(turn, [NOW + 100, { type: 'tick' }]);
-    expect(told(ended)).toBe('failed ResultReceived');
+  it('is ended, not run again, when the node’s lease expires [FILE-6]', () => {
+    expect(summary(run(turn, [NOW + 99, { type: 'tick' }]))).toBe('executing');
+    const ended = run(turn, [NOW + 100, { type: 'tick' }]);
+    expect(summary(ended)).toBe('failed ResultReceived');
     expect(only(ended)).toMatchObject({ error: { code: 'INTERNAL_ERROR' }, endedBy: 'server' });
   });
 
-  it('goes on while the node says that it lives', () => {
-    const renewed = live(turn, [NOW + 90, until(NOW + 200)]);
+  it('continues while the node renews its lease', () => {
+    const renewed = run(turn, [NOW + 90, until(NOW + 200)]);
     expect(renewed.turn).toMatchObject({ dueAt: NOW + 200, lease: { until: NOW + 200 } });
-    expect(told(live(renewed.turn, [NOW + 150, { type: 'tick' }]))).toBe('executing');
+    expect(summary(run(renewed.turn, [NOW + 150, { type: 'tick' }]))).toBe('executing');
   });
 
-  it('is ended where that very node begins anew, and by no other node’s start', () => {
-    expect(told(live(turn, [NOW, { type: 'node_started', node: 'node-b' }]))).toBe('executing');
-    expect(told(live(turn, [NOW, { type: 'node_started', node: 'node-a' }]))).toBe('failed ResultReceived');
+  it('is ended when that node restarts, and not when another does', () => {
+    expect(summary(run(turn, [NOW, { type: 'node_started', node: 'node-b' }]))).toBe('executing');
+    expect(summary(run(turn, [NOW, { type: 'node_started', node: 'node-a' }]))).toBe('failed ResultReceived');
   });
 
-  it('needs no word any more once it has ended', () => {
-    const ended = live(turn, [NOW, { type: 'executed', callId, report: aReport() }]).turn;
-    expect(live(ended, [NOW, until(NOW + 200)]).turn).toBe(ended);
+  it('needs no lease after its end', () => {
+    const ended = run(turn, [NOW, { type: 'executed', callId, report: aReport() }]).turn;
+    expect(run(ended, [NOW, until(NOW + 200)]).turn).toBe(ended);
   });
 });

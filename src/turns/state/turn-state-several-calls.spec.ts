@@ -1,6 +1,6 @@
 import { aTurn } from './turn.sample.js';
 import type { TurnInput } from './turn-input.js';
-import { aReport, callEvents, callIn, CLOCKS, HOLDER, live, NOW } from './turn-steps.sample.js';
+import { aReport, callEvents, callIn, CLOCKS, HOLDER, run, NOW } from './turn-steps.sample.js';
 
 describe('a turn of several calls', () => {
   const first = callIn('forwarded', { callId: 'c1', toolCallId: 'one' });
@@ -14,29 +14,29 @@ describe('a turn of several calls', () => {
   });
 
   it('is open until the last of them has ended', () => {
-    expect(live(turn, [NOW, report('c1')]).turn.status).toBe('open');
-    expect(live(turn, [NOW, report('c1')], [NOW, report('c2')]).turn.status).toBe('completed');
+    expect(run(turn, [NOW, report('c1')]).turn.status).toBe('open');
+    expect(run(turn, [NOW, report('c1')], [NOW, report('c2')]).turn.status).toBe('completed');
   });
 
-  it('keeps a result that takes the last byte of its room, and none that is one byte over it', () => {
+  it('keeps a result that exactly fills its budget, and drops one that is a byte over', () => {
     const room = aReport().bytes * 2;
     const both = { ...turn, resultBudget: room };
-    const step = live(both, [NOW, report('c1')], [NOW, report('c2')]);
+    const step = run(both, [NOW, report('c1')], [NOW, report('c2')]);
     expect(step.turn).toMatchObject({ resultBudget: 0, calls: [{ error: null }, { error: null }] });
-    const over = live({ ...both, resultBudget: room - 1 }, [NOW, report('c1')], [NOW, report('c2')]);
+    const over = run({ ...both, resultBudget: room - 1 }, [NOW, report('c1')], [NOW, report('c2')]);
     expect(over.turn.calls[1]).toMatchObject({ status: 'failed', error: { code: 'TOO_LARGE' } });
   });
 
-  it('is completed, not cancelled, where each call was cancelled for itself', () => {
+  it('is completed, not cancelled, if each call was cancelled separately', () => {
     const cancel = (toolCallId: string): TurnInput => ({ type: 'cancel', toolCallId, byUserId: 'user' });
-    const step = live(turn, [NOW, cancel('one')], [NOW, cancel('two')]);
+    const step = run(turn, [NOW, cancel('one')], [NOW, cancel('two')]);
     expect(step.turn.status).toBe('completed');
     const fields = { status: 'completed', outcomes: { cancelled: 2 } };
     expect(step.events.at(-1)).toEqual({ step: 'Turn.Completed', call: null, clientId: null, fields });
   });
 
-  it('is cancelled as a whole, and what has ended stays as it is', () => {
-    const step = live(
+  it('is cancelled as a whole, and ended calls stay unchanged', () => {
+    const step = run(
       turn,
       [NOW, report('c1')],
       [NOW, { type: 'cancel', toolCallId: null, byUserId: 'boss' }],
@@ -54,23 +54,26 @@ describe('a turn of several calls', () => {
     expect(step.effects).toEqual([{ type: 'stop', callId: 'c2', clientId: HOLDER, reason: 'cancelled' }]);
   });
 
-  it('says why it was cancelled, where that was not the orchestrator', () => {
+  it('records why it was cancelled, unless by the orchestrator', () => {
     const why = 'Its user is no member any more.';
-    const step = live(turn, [NOW, { type: 'cancel', toolCallId: null, byUserId: 'boss', why }]);
+    const step = run(turn, [NOW, { type: 'cancel', toolCallId: null, byUserId: 'boss', why }]);
     const fields = { status: 'cancelled', outcomes: { cancelled: 2 }, why };
     expect(step.events.at(-1)).toMatchObject({ step: 'Turn.Cancelled', userId: 'boss', fields });
   });
 
-  it('takes results over HTTP all or none', () => {
+  it('takes all results over HTTP or none', () => {
     const both = (digest: string): TurnInput => ({
       type: 'report_all',
       reports: ['c1', 'c2'].map((id) => ({ callId: id, report: aReport({ digest }) })),
     });
-    const taken = live(turn, [NOW, both('d')]);
-    expect(taken.turn.status).toBe('completed');
-    expect(live(taken.turn, [NOW, both('d')])).toMatchObject({ turn: taken.turn, answer: { ok: true } });
-    const half = live(turn, [NOW, report('c2', 'other')]).turn;
-    const refused = live(half, [NOW, both('d')]);
+    const reported = run(turn, [NOW, both('d')]);
+    expect(reported.turn.status).toBe('completed');
+    expect(run(reported.turn, [NOW, both('d')])).toMatchObject({
+      turn: reported.turn,
+      answer: { ok: true },
+    });
+    const half = run(turn, [NOW, report('c2', 'other')]).turn;
+    const refused = run(half, [NOW, both('d')]);
     expect(refused.turn).toBe(half);
     expect(callEvents(refused.events).map(({ step, call }) => [step, call.toolCallId])).toEqual([
       ['LateResult', 'two'],
@@ -82,8 +85,8 @@ describe('a turn of several calls', () => {
     });
   });
 
-  it('is sorted out call by call when its client returns', () => {
-    const step = live(turn, [
+  it('is reconciled call by call when its client returns', () => {
+    const step = run(turn, [
       NOW,
       { type: 'resume', clientId: HOLDER, entries: [{ callId: 'c2', state: 'running' }] },
     ]);

@@ -25,7 +25,7 @@ const ends = (event: CallEvent): boolean => {
 };
 
 describe('whatever happens to a turn', () => {
-  it('what has ended stays exactly as it is', () => {
+  it('final states never change', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) if (isFinal(was.status)) expect(is).toBe(was);
       if (moment.before.status !== 'open') expect(moment.step.turn).toBe(moment.before);
@@ -37,7 +37,7 @@ describe('whatever happens to a turn', () => {
       for (const [was, is] of pairs(moment)) {
         const events = moment.events.filter(({ call }) => call.callId === was.callId);
         const replayed = events.map(statusAfter).filter((status) => status !== undefined);
-        // Where nothing holds up what was allowed, it is begun in the same write.
+        // An allowed call that nothing blocks starts in the same write.
         const begun = replayed[0] === 'accepted' && is.status === 'executing' ? ['accepted'] : [];
         expect(replayed).toEqual(was.status === is.status ? [] : [...begun, is.status]);
       }
@@ -55,13 +55,13 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('a turn is open exactly while one of its calls is', () => {
+  it('a turn is open exactly while one of its calls is open', () => {
     always(({ step: { turn } }) => {
       expect(turn.status === 'open').toBe(turn.calls.some(({ status }) => !isFinal(status)));
     });
   });
 
-  it('a turn ends with one event, behind those of its calls, which counts how they ended', () => {
+  it('a turn ends with one event after those of its calls, which counts their outcomes', () => {
     always(({ before, step: { turn, events } }, earlier) => {
       const ofTurn = events.filter(({ call }) => call === null);
       if (before.status !== 'open' || turn.status === 'open') return expect(ofTurn).toEqual([]);
@@ -70,12 +70,14 @@ describe('whatever happens to a turn', () => {
       const { step: name, fields } = ofTurn[0]!;
       expect(name).toBe(turn.status === 'cancelled' ? 'Turn.Cancelled' : 'Turn.Completed');
       const outcomes = fields.outcomes as { [status: string]: number };
-      const counted = Object.entries(outcomes).flatMap(([status, count]) => Array<string>(count).fill(status));
+      const counted = Object.entries(outcomes).flatMap(([status, count]) =>
+        Array<string>(count).fill(status),
+      );
       expect(counted.sort()).toEqual(turn.calls.map(({ status }) => status).sort());
     });
   });
 
-  it('an attempt is a Forwarded event with its delivery, and there is no other way to get one', () => {
+  it('each attempt is a Forwarded event with its delivery', () => {
     always((moment) => {
       const { events } = moment;
       const effects = effectsOf(moment.before, moment.step.turn);
@@ -90,13 +92,13 @@ describe('whatever happens to a turn', () => {
         })),
       );
       for (const [was, is] of pairs(moment)) {
-        const grown = forwarded.some(({ call }) => call.callId === is.callId) ? 1 : 0;
-        expect(is.attempt).toBe(was.attempt + grown);
+        const increment = forwarded.some(({ call }) => call.callId === is.callId) ? 1 : 0;
+        expect(is.attempt).toBe(was.attempt + increment);
       }
     });
   });
 
-  it('every relayed call ends, by its clocks if by nothing else [TURN-9]', () => {
+  it('every relayed call ends, at the latest by its deadlines [TURN-9]', () => {
     always(({ step: { turn }, now }) => {
       const { calls } = advance(turn, { type: 'tick' }, now + 30_000, 'node').turn;
       const relayed = calls.filter((call) => call.location === 'client' || call.needsApproval);
@@ -105,7 +107,7 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('a node that learns of it late acts as one that saw every step: it sends what is due, and stops what ended', () => {
+  it('a node that learns of it late sends what is due and stops what ended, like one that saw every step', () => {
     always((moment, earlier) => {
       const first = earlier[0]?.before ?? moment.before;
       for (const effect of effectsOf(first, moment.step.turn)) {
@@ -120,7 +122,7 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('the delivery clock stands, and the approval clock once it runs', () => {
+  it('the delivery deadline never changes, nor does the approval deadline once it runs', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {
         expect(is.deliveryAt).toBe(was.deliveryAt);
@@ -129,7 +131,7 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('only an unacknowledged call is to be given to another, only a pending one to be sent again, and none that waits runs', () => {
+  it('only unacknowledged calls can be released, only pending ones sent again, and no waiting call runs', () => {
     always(({ step: { turn } }) => {
       for (const { status, releaseAt, retryAt, executionAt } of turn.calls) {
         if (status !== 'forwarded') expect(releaseAt).toBeNull();
@@ -139,7 +141,7 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('a call that runs is in nobody else’s hands any more, and is never sent again [RELAY-4]', () => {
+  it('a running call has one holder, and is never sent again [RELAY-4]', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {
         if (was.status === 'running')
@@ -149,7 +151,7 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('the execution clock runs while the client does, from its start', () => {
+  it('the execution deadline runs while the client does, from its start', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {
         if (is.status !== 'running') continue;
@@ -159,12 +161,12 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('a client is told to stop what it holds when that ends by someone else, and only then', () => {
+  it('a client is told to stop a call it holds when someone else ends it, and only then', () => {
     always((moment) => {
       const { input: happening, before, step } = moment;
       const effects = effectsOf(before, step.turn);
       const stopped = effects.flatMap((effect) => (effect.type === 'stop' ? [effect.callId] : []));
-      const byItself = happening.type === 'report' || happening.type === 'resume';
+      const reportsOwnEnd = happening.type === 'report' || happening.type === 'resume';
       const expected = pairs(moment)
         .filter(
           ([was, is]) =>
@@ -172,14 +174,14 @@ describe('whatever happens to a turn', () => {
             was.approved === undefined &&
             !isFinal(was.status) &&
             isFinal(is.status) &&
-            !byItself,
+            !reportsOwnEnd,
         )
         .map(([was]) => was.callId);
       expect(stopped).toEqual(expected);
     });
   });
 
-  it('a call passes to a client by a claim, or by that client’s own journal, and from nobody else’s hands', () => {
+  it('a call passes to a client by a claim or its own journal, and never from another holder', () => {
     always((moment) => {
       for (const [was, is] of pairs(moment)) {
         if (is.clientId === was.clientId || is.clientId === null) continue;
@@ -193,7 +195,7 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('no call of the server begins while one before it waits, and none waits for nothing [APPROVAL-3]', () => {
+  it('no server call starts while an earlier one waits, and none waits without reason [APPROVAL-3]', () => {
     always((moment) => {
       let isHeldUp = false;
       for (const [was, is] of pairs(moment).filter(([{ location }]) => location === 'server')) {
@@ -205,7 +207,7 @@ describe('whatever happens to a turn', () => {
     });
   });
 
-  it('the server runs what a person is asked about once it was allowed, and only then [APPROVAL-2]', () => {
+  it('the server runs a call that needs approval only after it was allowed [APPROVAL-2]', () => {
     always((moment) => {
       for (const [, is] of pairs(moment).filter(([{ needsApproval }]) => needsApproval)) {
         expect(is.status).not.toBe('running');
@@ -220,14 +222,14 @@ describe('whatever happens to a turn', () => {
     always(({ step: { turn } }) => expect(turn.dueAt).toBe(nextDueAt(turn.calls, turn.lease)));
   });
 
-  it('what changes nothing is the very turn that went in', () => {
+  it('an input without effect returns the same turn object', () => {
     always(({ before, step: { turn, events } }) => {
       if (turn !== before) expect(turn).not.toEqual(before);
       else for (const { step: name } of events) expect(['LateResult', 'DuplicateResult']).toContain(name);
     });
   });
 
-  it('whoever is refused learns why, and the trail keeps every late or duplicate result', () => {
+  it('a refused sender learns why, and the trail keeps every late or duplicate result', () => {
     always(({ input: happening, step: { answer, events, turn }, before }) => {
       if (!answer.ok) expect(turn).toBe(before);
       if (happening.type === 'report' && turn === before) {

@@ -1,7 +1,7 @@
 import { CALL_STATUSES, isFinal } from '@patchbay/protocol';
 import type { TurnInput } from './turn-input.js';
 import { advance } from './turn-state.js';
-import { callIn, NOW, take, told, turnOf } from './turn-steps.sample.js';
+import { callIn, NOW, take, summary, turnOf } from './turn-steps.sample.js';
 import { TABLE } from './turn-table.sample.js';
 
 describe('a call', () => {
@@ -9,7 +9,7 @@ describe('a call', () => {
     CALL_STATUSES.map((status) => ({ name, status, input, outcome: outcomes[status], at: at ?? NOW })),
   );
 
-  it('meets every kind of input in the table below', () => {
+  it('handles every kind of input in the table below', () => {
     const kinds: { [T in TurnInput['type']]: true } = {
       claim: true,
       progress: true,
@@ -30,7 +30,7 @@ describe('a call', () => {
   it.each(cases)('that is $status takes $name: $outcome', ({ status, input, outcome, at }) => {
     const turn = turnOf(callIn(status));
     const step = take(turn, input, at);
-    expect(told(step)).toBe(outcome);
+    expect(summary(step)).toBe(outcome);
     if (isFinal(status)) expect(step.turn).toBe(turn);
     if (step.turn !== turn) {
       const ended = step.turn.calls.every((call) => isFinal(call.status));

@@ -7,20 +7,19 @@ import { timeoutError } from './timeout-error.js';
 import { TurnDraft, type TurnStep } from './turn-draft.js';
 import type { ResumedCall, ProgressStatus, TurnInput } from './turn-input.js';
 
-/*
- * The life of a turn as one pure function: what happens goes in, the next turn comes out with what is to be recorded.
- * What is to be done once that is committed follows from the two states (`effectsOf`). It knows no clock, no store, no
- * socket.
+/**
+ * The turn state machine as one pure function: an input in, the next turn and its events out. Actions after the commit
+ * follow from the two states (`effectsOf`). It uses no clock, store or socket.
  */
 
-/** How long a call that a client refused waits before it is sent again, in ms [RELAY-5]. */
+/** Pause before a refused call is sent again, ms [RELAY-5]. */
 export const REFUSAL_PAUSE_MS = 5_000;
 
 type Inputs = { [T in TurnInput['type']]: Extract<TurnInput, { type: T }> };
 
 /**
- * Applies one input at `now` (epoch ms), on `node`: what the server is to run from here on is that node's, where no other
- * runs this turn's calls already. Final states stay as they are, whatever comes.
+ * Applies one input at `now` (epoch ms) on `node`, which takes the turn's server calls unless another node has the
+ * lease. Final states never change.
  */
 export function advance(turn: Turn, input: TurnInput, now: number, node: string): TurnStep {
   const draft = new TurnDraft(turn, now);
@@ -29,12 +28,12 @@ export function advance(turn: Turn, input: TurnInput, now: number, node: string)
   return draft.finish();
 }
 
-/** A client has the call on its hands, so it counts against that client's window. */
+/** Whether a client holds the call, so that it counts against its window. */
 export function isInFlight(call: Call): boolean {
   return PROGRESS.includes(call.status);
 }
 
-/** Statuses of a call that a client holds, in their order: a later one implies the earlier ones. */
+/** Statuses of a call that a client holds, in order; each implies the earlier ones. */
 const PROGRESS: readonly CallStatus[] = ['forwarded', 'acknowledged', 'awaiting_approval', 'running'];
 
 const STEP_OF: Record<ProgressStatus, AuditStep> = {
@@ -72,7 +71,7 @@ function onCall<I extends { callId: string }>(
   else draft.refuse('NOT_FOUND', 'This turn has no such call.');
 }
 
-/** A bound client is waited for; of any other, silence gives the call free, whatever became of the node that claimed it. */
+/** A call waits for a bound client; a claim for any other expires without an acknowledgement. */
 function claim(draft: TurnDraft, call: Call, { clientId, folder, ackWithinMs }: Inputs['claim']): void {
   if (call.status !== 'pending' || (call.retryAt !== null && call.retryAt > draft.now)) {
     return draft.refuse('CONFLICT', 'The call is not waiting for a client.');
@@ -90,7 +89,7 @@ function claim(draft: TurnDraft, call: Call, { clientId, folder, ackWithinMs }: 
   draft.folder ??= folder;
 }
 
-/** Only the holder moves a call, and only forward; a step that it has passed already changes nothing. */
+/** Only the holder advances a call, and only forward; a repeated step changes nothing. */
 function progress(draft: TurnDraft, call: Call, { clientId, status, note }: Inputs['progress']): void {
   if (isFinal(call.status)) return draft.refuse('LATE_RESULT', `The call has ended already: ${call.status}.`);
   if (!holds(call, clientId)) return draft.refuse('CONFLICT', 'This client does not hold the call.');
@@ -129,7 +128,7 @@ function refuse(draft: TurnDraft, call: Call, { clientId, attempt, message }: In
   draft.release(call, { reason: 'refused', note: message }, { retryAt, refusedBy: clientId });
 }
 
-/** A bound client is waited for; another one's unacknowledged calls become free after the grace. */
+/** A call waits for a bound client; unacknowledged calls of another become free after the grace period. */
 function clientLeft(draft: TurnDraft, { clientId, graceMs }: Inputs['client_left']): void {
   if (draft.turn.boundClientId === clientId) return;
   for (const call of draft.turn.calls) {
@@ -144,7 +143,7 @@ function clientLeft(draft: TurnDraft, { clientId, graceMs }: Inputs['client_left
   }
 }
 
-/** What a client's journal lacks goes back to pending where it was not begun; what it has is carried on, taken as ended, or to be forgotten. */
+/** Calls missing in a journal become pending if not begun; the others are continued, ended or forgotten. */
 function resume(draft: TurnDraft, { clientId, entries }: Inputs['resume']): void {
   const forgotten: string[] = [];
   const resumed: string[] = [];
@@ -157,7 +156,7 @@ function resume(draft: TurnDraft, { clientId, entries }: Inputs['resume']): void
   draft.answer = { ok: true, forget: forgotten, resume: resumed };
 }
 
-/** The client knows nothing of a call that it holds. Only what it can't have begun may be sent again [RELAY-4]. */
+/** The client lost a call that it held. It is sent again only if it cannot have begun [RELAY-4]. */
 function lose(draft: TurnDraft, call: Call, clientId: string): void {
   if (call.status !== 'running') return draft.release(call, { reason: 'unknown_to_client' });
   const code: CallErrorCode = 'OUTCOME_UNKNOWN';
@@ -167,22 +166,22 @@ function lose(draft: TurnDraft, call: Call, clientId: string): void {
   draft.record('ResultReceived', ended, clientId, { ...call.subject, success: false, errorCode: code });
 }
 
-/** Whether the client is to carry on with the call. */
+/** Whether the client is to continue with the call. */
 function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: ResumedCall): boolean {
   const { boundClientId } = draft.turn;
-  // What was never sent is on nobody's hands, whatever a journal says.
+  // A call that was never sent is held by nobody, whatever a journal says.
   const wasSent = call.status === 'pending' && call.attempt > 0;
-  const free = wasSent && (boundClientId === null || boundClientId === clientId);
+  const isResumable = wasSent && (boundClientId === null || boundClientId === clientId);
   if (typeof state === 'object') {
     const { callId } = call;
-    const answer = report(draft, free ? { ...call, clientId } : call, { clientId, report: state });
+    const answer = report(draft, isResumable ? { ...call, clientId } : call, { clientId, report: state });
     if (answer.ok || answer.code !== 'TOO_LARGE') return false;
-    // It is still to be decided: the client reports again, and is told why that can not be taken.
+    // Still undecided: the client reports again and gets the error.
     return resumeCall(draft, call, clientId, { callId, state: 'awaiting_approval' });
   }
-  if (!free && !holds(call, clientId)) return false;
+  if (!isResumable && !holds(call, clientId)) return false;
   const reached = call.needsApproval && state === 'running' ? 'awaiting_approval' : state;
-  if (free || PROGRESS.indexOf(reached) > PROGRESS.indexOf(call.status))
+  if (isResumable || PROGRESS.indexOf(reached) > PROGRESS.indexOf(call.status))
     reach(draft, call, clientId, reached);
   return true;
 }
@@ -205,13 +204,13 @@ function cancel(draft: TurnDraft, { toolCallId, byUserId, why }: Inputs['cancel'
   if (toolCallId === null) draft.markCancelled({ byUserId, why });
 }
 
-/** A node that has begun anew runs nothing yet; what no node was noted for was begun by one that noted none. */
+/** Ends calls of the restarted node, and calls without a recorded node. */
 function nodeStarted(draft: TurnDraft, { node }: Inputs['node_started']): void {
   if (draft.turn.lease !== null && draft.turn.lease.owner !== node) return;
   for (const call of draft.calls.filter(({ status }) => status === 'executing')) interrupt(draft, call);
 }
 
-/** Whether the call took effect is not known, so it is not run again. */
+/** The effect of the call is unknown, so it is not run again. */
 function interrupt(draft: TurnDraft, call: Call): void {
   const message =
     'The server stopped while this call ran. Check whether it took effect before you repeat it.';

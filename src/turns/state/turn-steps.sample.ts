@@ -6,7 +6,7 @@ import { effectsOf, type TurnEffect } from './turn-effects.js';
 import type { Report, TurnInput } from './turn-input.js';
 import { advance } from './turn-state.js';
 
-/* Calls in each status, and what their turns do with inputs, for tests; no part of the build. */
+/** Calls in each status and their reactions to inputs, for tests; not part of the build. */
 
 export const HOLDER = 'editor-a';
 export const OTHER = 'editor-b';
@@ -29,7 +29,7 @@ export function aReport(change: Partial<Report> = {}): Report {
 export const FAILURE = aReport({ status: 'failed', error: { code: 'FileExists', message: 'taken' } });
 export const DENIAL = aReport({ status: 'denied', result: null, error: { code: 'DENIED', message: 'no' } });
 
-/** A call as it stands in a status after an ordinary life: held by HOLDER where somebody holds it. */
+/** A call in a status after a regular life, held by HOLDER if it has a holder. */
 export function callIn(status: CallStatus, change: Partial<Call> = {}): Call {
   const onServer = status === 'accepted' || status === 'executing';
   const held = !onServer && status !== 'pending';
@@ -54,7 +54,7 @@ export function turnOf(call: Call, change: Partial<Turn> = {}): Turn {
   return aTurn('workspace', { clocks: CLOCKS, status, calls: [call], ...change });
 }
 
-/** A step with what follows from it. */
+/** A step with its effects. */
 export interface Step extends TurnStep {
   effects: TurnEffect[];
 }
@@ -69,8 +69,8 @@ export function callEvents(events: readonly TurnEvent[]): CallEvent[] {
   return events.filter((event) => event.call !== null);
 }
 
-/** What a step did to its call, in a line: `status event,event >effect,effect answer`. */
-export function told({ turn, events, effects, results, answer }: Step): string {
+/** A step as one line of text: `status event,event >effect,effect answer`. */
+export function summary({ turn, events, effects, results, answer }: Step): string {
   const parts: string[] = [turn.calls[0]!.status];
   const ofCalls = callEvents(events);
   if (ofCalls.length > 0) parts.push(ofCalls.map(({ step }) => step).join());
@@ -105,8 +105,8 @@ export const progress = (
   note: null,
 });
 
-/** Applies inputs one after another, each at its time. */
-export function live(turn: Turn, ...inputs: [at: number, input: TurnInput][]): Step {
+/** Applies timed inputs one after another. */
+export function run(turn: Turn, ...inputs: [at: number, input: TurnInput][]): Step {
   let step: Step = { turn, events: [], effects: [], results: [], answer: { ok: true } };
   for (const [at, input] of inputs) step = take(step.turn, input, at);
   return step;

@@ -14,14 +14,14 @@ import {
   resume,
 } from './turn-steps.sample.js';
 
-/** Each input at each status: the statuses in the order of CALL_STATUSES, `·` for a status that stays with `ok`. */
+/** Expected reaction of each status, in the order of CALL_STATUSES; `·`: unchanged with `ok`. */
 type Row = { [S in CallStatus]: string };
 const ON_SERVER = ['accepted', 'executing'] as const;
 const ON_CLIENT = ['forwarded', 'acknowledged', 'awaiting_approval', 'running'] as const;
 const REPORTED = ['succeeded', 'failed', 'denied'] as const;
 const STOPPED = ['cancelled', 'timed_out'] as const;
 
-/** A row from groups of statuses; `%` stands for the status itself. Later groups overrule earlier ones. */
+/** A row from groups of statuses; `%` is the status itself. Later groups override earlier ones. */
 function row(...groups: [readonly CallStatus[], string][]): Row {
   const cells = groups.flatMap(([statuses, cell]) =>
     statuses.map((status) => [status, cell.replace('%', status)] as const),

@@ -2,7 +2,7 @@ import { newId } from '../../common/ids.js';
 import type { Call, Turn } from '../../storage/ports/turn.js';
 import { nextDueAt } from './deadlines.js';
 
-/* Turns for tests; no part of the build. */
+/** Turns for tests; not part of the build. */
 
 export const NOON = Date.UTC(2025, 5, 1, 12);
 
@@ -36,7 +36,7 @@ export function aCall(changes: Partial<Call> = {}): Call {
   };
 }
 
-/** An open turn of one pending call, version 1. */
+/** An open turn with one pending call, version 1. */
 export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
   const { calls = [aCall()], lease = null } = changes;
   return {
@@ -61,14 +61,14 @@ export function aTurn(workspaceId: string, changes: Partial<Turn> = {}): Turn {
   };
 }
 
-/** The turn as its next version, its first call changed. */
+/** The next version of the turn, with its first call changed. */
 export function nextVersion(turn: Turn, call: Partial<Call> = {}, changes: Partial<Turn> = {}): Turn {
   const [first, ...others] = turn.calls;
   const calls = [{ ...first!, ...call }, ...others];
   return { ...turn, version: turn.version + 1, calls, dueAt: nextDueAt(calls, turn.lease), ...changes };
 }
 
-/** The turn with its first call, its only one, succeeded. */
+/** The turn with its only call succeeded. */
 export function completed(turn: Turn): Turn {
   return nextVersion(
     turn,

@@ -28,7 +28,7 @@ describe('workspace_read_file', () => {
       ...{ success: true, source: 'active', isDirty: true, sha256: sha256('buffer\nmore\n') },
       ...{ content: '2\tmore\n', lineCount: 2, sizeBytes: 12, docPath: 'proj/a.ts', path: '/Proj/a.ts' },
     });
-    expect(result.warnings).toEqual([expect.stringContaining(`The Cloud has another text of this file`)]);
+    expect(result.warnings).toEqual([expect.stringContaining(`The Cloud has a different text of this file`)]);
     expect(client.reads).toEqual([{ docPath: 'proj/a.ts', maxBytes: 64 * 1024 }]);
   });
 
