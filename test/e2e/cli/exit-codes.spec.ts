@@ -91,7 +91,10 @@ describe('The exit code', () => {
       ['--event', 'Tool.CreateFile.Fowarded'],
       /^patchbay: event is not .*did you mean Tool\.CreateFile\.Forwarded\?/,
     ],
-    [['--event', 'Nope', '--csv'], /^patchbay: event is not the name of an event; there are Turn\.Accepted, /],
+    [
+      ['--event', 'Nope', '--csv'],
+      /^patchbay: event is not the name of an event; there are Turn\.Accepted, /,
+    ],
     [['--error-code', 'Nope', '--json'], /^patchbay: errorCode is not a known code, .*known: UNKNOWN_TOOL, /],
   ])('of audit %j is 2, with the valid values', async (flags, said) => {
     const { code, out, err } = await setup.run('audit', ...flags);
