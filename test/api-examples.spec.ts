@@ -79,7 +79,7 @@ describe('The examples in docs/openapi.json', () => {
       INVALID_TOKEN: await server.request('GET', '/workspaces'),
       FORBIDDEN: await stranger.get(workspace),
     };
-    const told = Object.entries(asked).map(([code, { body }]) => [code, body as ErrorBody]);
-    expect(told).toEqual(Object.entries(ERROR_EXAMPLES).map(([code, { value }]) => [code, value]));
+    const errors = Object.entries(asked).map(([code, { body }]) => [code, body as ErrorBody]);
+    expect(errors).toEqual(Object.entries(ERROR_EXAMPLES).map(([code, { value }]) => [code, value]));
   });
 });

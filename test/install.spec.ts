@@ -142,15 +142,15 @@ describe('A copy in a folder with an odd name', () => {
   afterAll(() => rm(base, { recursive: true, force: true }));
 
   it('is installed and built by npm ci, which runs no install script and warns of none', async () => {
-    const said = expectSuccess(await sh('npm ci --prefer-offline --no-audit --no-fund'));
-    expect(said).not.toMatch(/install-scripts|allowScripts|approve/);
+    const output = expectSuccess(await sh('npm ci --prefer-offline --no-audit --no-fund'));
+    expect(output).not.toMatch(/install-scripts|allowScripts|approve/);
     expect(existsSync(join(copy, 'dist/main.js'))).toBe(true);
   }, 300_000);
 
   it('runs the demo, and does not build again for it', async () => {
-    const said = expectSuccess(await sh('npm run demo'));
-    expect(said).not.toContain('building');
-    expect(said).toContain('the same hash as in the turn result');
+    const output = expectSuccess(await sh('npm run demo'));
+    expect(output).not.toContain('building');
+    expect(output).toContain('the same hash as in the turn result');
   }, 120_000);
 
   it('passes tests', async () => {
@@ -176,14 +176,14 @@ describe('A copy in a folder with an odd name', () => {
   it('serves by npm start, and ends on SIGTERM', async () => {
     const env = { ...ENVIRONMENT, PORT: '0', PATCHBAY_DATA_DIR: join(base, 'data') };
     const npm = spawn('npm', ['start'], { cwd: copy, env, stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
-    npm.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    await waitFor(() => /Listening on [^"]+/.test(said), 'the server to listen', 20_000);
-    const server = Number(/"pid":(\d+)/.exec(said)![1]);
+    let output = '';
+    npm.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    await waitFor(() => /Listening on [^"]+/.test(output), 'the server to listen', 20_000);
+    const server = Number(/"pid":(\d+)/.exec(output)![1]);
     npm.kill('SIGTERM');
     await once(npm, 'close');
     await waitFor(() => !isRunning(server), 'the server to end');
-    expect(said).toContain('SIGTERM: stopping');
+    expect(output).toContain('SIGTERM: stopping');
   }, 60_000);
 
   it('goes on to another commit, as the documented upgrade does', async () => {

@@ -6,7 +6,7 @@ import type { Call } from '../../src/storage/ports/turn.js';
 import { aCall, aTurn, NOON } from '../../src/turns/state/turn.sample.js';
 
 describeContract('the audit trail', (opened) => {
-  it('gives an event back as it was recorded, with its sequence number and an ISO time', async () => {
+  it('returns an event as it was recorded, with its sequence number and an ISO time', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const full = anEvent({
@@ -66,7 +66,7 @@ describeContract('the audit trail', (opened) => {
     for (const { seq, name } of firsts) expect(trail[seq]!.name).toBe(name.replace('first', 'second'));
   });
 
-  it('counts for every workspace by itself', async () => {
+  it('numbers the events of each workspace separately', async () => {
     const { stores } = opened();
     const workspaces = await Promise.all(upTo(4).map(() => givenWorkspace(stores)));
     const writes = workspaces.flatMap((id) =>
@@ -157,7 +157,7 @@ describeContract('the audit trail', (opened) => {
       expect(await found(filter)).toEqual(expected(test));
     });
 
-    it('hold together', async () => {
+    it('can be combined', async () => {
       const filter = {
         sessionId: 'a',
         turnId: 'b',
@@ -175,14 +175,14 @@ describeContract('the audit trail', (opened) => {
       expect(await found({ ...filter, path: 'a' })).toEqual([]);
     });
 
-    it('find nothing by what no event has, nor in another workspace', async () => {
+    it('find nothing for a value without events, nor in another workspace', async () => {
       const { stores } = opened();
       expect(await found({ turnId: 'c' })).toEqual([]);
       expect(await findIn(stores, await givenWorkspace(stores), { turnId: 'a' }, 0, 10)).toEqual([]);
     });
   });
 
-  it('gives the events of a call that is stored, of its workspace alone', async () => {
+  it('returns the events of a stored call, of its workspace only', async () => {
     const { stores } = opened();
     const [workspaceId, other] = [await givenWorkspace(stores), await givenWorkspace(stores)];
     const turn = aTurn(workspaceId, { calls: [aCall(), aCall()] });
@@ -204,7 +204,7 @@ describeContract('the audit trail', (opened) => {
     expect(await seqs(workspaceId, { callId: 'alone' })).toEqual([]);
   });
 
-  it('gives the latest successes of a session, newest first', async () => {
+  it('returns the latest successes of a session, newest first', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     await stores.turns.record(
@@ -229,7 +229,7 @@ describeContract('the audit trail', (opened) => {
     expect(await latest('even', 10, 'no-such-workspace')).toEqual([]);
   });
 
-  it('has what was acknowledged just now among the latest successes', async () => {
+  it('includes acknowledged events among the latest successes', async () => {
     const { stores } = opened();
     const turn = aTurn(await givenWorkspace(stores));
     const done = anEvent({ sessionId: turn.sessionId, fields: { success: true } });

@@ -20,7 +20,7 @@ describeContract('blobs', (opened) => {
     return texts.filter((_, at) => found[at] !== null);
   };
 
-  it('are stored once a workspace, whatever bytes they are', async () => {
+  it('are stored once in a workspace, with any bytes', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 10, 0]), Buffer.alloc(200_000, 7)]) {
       const hash = sha256(bytes);
@@ -32,7 +32,7 @@ describeContract('blobs', (opened) => {
     }
   });
 
-  it('are there before what refers to them', async () => {
+  it('are stored before their references', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     const file = aFile(workspaceId, '/a', 'text');
     await expect(opened().stores.files.insert(file, null, [anEvent()])).rejects.toMatchObject({
@@ -43,7 +43,7 @@ describeContract('blobs', (opened) => {
     expect(await opened().stores.files.insert(file, null, [])).toBe(true);
   });
 
-  it('are removed only where they were put long ago and nothing came to refer to them', async () => {
+  it('are removed only when they are old and unreferenced', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     for (const text of ['old', 'renewed', 'used']) await put(workspaceId, text);
     await put(workspaceId, 'renewed', NOON + HOUR);
@@ -53,7 +53,7 @@ describeContract('blobs', (opened) => {
     expect(await left(workspaceId, 'old', 'renewed', 'used')).toEqual(['renewed', 'used']);
   });
 
-  it('go a while after they were marked, and are to be put again in between', async () => {
+  it('are removed some time after they were marked, and can be stored again before that', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     const hash = sha256('going');
     await put(workspaceId, 'going');
@@ -67,7 +67,7 @@ describeContract('blobs', (opened) => {
     expect(await left(workspaceId, 'going')).toEqual([]);
   });
 
-  it('lose their mark when they are put again, or a version comes to refer to them', async () => {
+  it('lose their mark when they are stored again or referenced by a version', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     const file = aFile(workspaceId, '/f', 'first');
     await opened().stores.files.insert(file, bytesOf('first'), []);
@@ -94,7 +94,7 @@ describeContract('blobs', (opened) => {
     expect(await left(workspaceId, 'put')).toEqual(['put']);
   });
 
-  it('go so many at a time', async () => {
+  it('are removed up to a limit at a time', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     const texts = ['one', 'two', 'three', 'four', 'five'];
     for (const text of texts) await put(workspaceId, text);

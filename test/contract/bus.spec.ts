@@ -8,6 +8,7 @@ import type { BusMessage } from '../../src/events/messages.js';
 import { EVERY_NODE, nodeChannel, userChannel, workspaceChannel } from '../../src/events/channels.js';
 import { InProcessBus } from '../../src/events/in-process-bus.js';
 import { RedisBus } from '../../src/events/redis-bus.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { RedisServer } from '../support/redis-server.js';
 import { describeWith } from '../support/system-commands.js';
 import { waitFor } from '../support/wait-for.js';
@@ -31,16 +32,14 @@ interface Ends {
 
 /** The tests of the port, on each of its implementations. */
 function busTests(open: () => Promise<Ends>): void {
-  let ends: Ends;
-  beforeAll(async () => (ends = await open()));
-  afterAll(() => ends.close());
+  const ends = suiteFixture(() => open());
 
   /** What is heard from now on on a channel at the other end. */
   async function listen(channel: Parameters<Bus['subscribe']>[0]): Promise<[BusMessage[], () => void]> {
-    const heard: BusMessage[] = [];
-    const stop = ends.there.subscribe(channel, (message) => heard.push(message));
+    const received: BusMessage[] = [];
+    const stop = ends.there.subscribe(channel, (message) => received.push(message));
     await settled();
-    return [heard, stop];
+    return [received, stop];
   }
 
   /** Waits until what was published before has arrived everywhere: messages of one node keep their order. */
@@ -80,15 +79,15 @@ function busTests(open: () => Promise<Ends>): void {
   });
 
   it('calls each listener once, until its own subscription ends', async () => {
-    const heard: string[] = [];
-    const listener = ({ type }: BusMessage): unknown => heard.push(type);
+    const received: string[] = [];
+    const listener = ({ type }: BusMessage): unknown => received.push(type);
     const stops = [1, 2].map(() => ends.there.subscribe(userChannel(ada), listener));
     await settled();
     const publish = async (): Promise<number> => {
-      heard.length = 0;
+      received.length = 0;
       ends.here.publish(opened(ada));
       await settled();
-      return heard.length;
+      return received.length;
     };
     expect(await publish()).toBe(2);
     stops[0]!();
@@ -103,10 +102,10 @@ function busTests(open: () => Promise<Ends>): void {
   });
 
   it('calls listeners on the publishing node before publish returns', async () => {
-    const heard: BusMessage[] = [];
-    const stop = ends.here.subscribe(userChannel(ada), (message) => heard.push(message));
+    const received: BusMessage[] = [];
+    const stop = ends.here.subscribe(userChannel(ada), (message) => received.push(message));
     ends.here.publish(opened(ada));
-    expect(heard).toEqual([opened(ada)]);
+    expect(received).toEqual([opened(ada)]);
     stop();
     await settled();
   });
@@ -116,10 +115,10 @@ function busTests(open: () => Promise<Ends>): void {
     const stop = ends.there.subscribe(userChannel(ada), () => {
       throw new Error('broken');
     });
-    const [heard] = await listen(userChannel(ada));
+    const [received] = await listen(userChannel(ada));
     ends.here.publish(opened(ada));
     await settled();
-    expect(heard).toEqual([opened(ada)]);
+    expect(received).toEqual([opened(ada)]);
     stop();
     jest.restoreAllMocks();
   });
@@ -213,9 +212,9 @@ describeWith('redis-server', 'the bus at a Redis', () => {
   it('that is killed and started again is missed with one line, and back with another, with all channels', async () => {
     const [one, other] = [await bus(), await bus()];
     const caughtUp = jest.fn();
-    const heard = jest.fn();
+    const received = jest.fn();
     one.caughtUp$.subscribe(caughtUp);
-    one.subscribe(userChannel(ada), heard);
+    one.subscribe(userChannel(ada), received);
     const lines = await loggedDuring(async () => {
       await redis.kill();
       await waitFor(() => one.reach === 'unlinked' && other.reach === 'unlinked', 'the loss');
@@ -229,7 +228,7 @@ describeWith('redis-server', 'the bus at a Redis', () => {
     expect(caughtUp).toHaveBeenCalledTimes(1);
     other.publish(opened(ada, 'later'));
     await reaches(other, one);
-    expect(heard.mock.calls).toEqual([[opened(ada, 'later')]]);
+    expect(received.mock.calls).toEqual([[opened(ada, 'later')]]);
     const lost: unknown = expect.stringMatching(/^Redis is away \((?!.*redis:).*looks in the store/);
     expect(lines.sort()).toEqual([lost, lost, 'Redis is back.', 'Redis is back.']);
   });
@@ -256,16 +255,16 @@ describeWith('redis-server', 'the bus at a Redis', () => {
     await redis.kill();
     const late = new RedisBus(redis.url);
     buses.push(late);
-    const heard = jest.fn();
+    const received = jest.fn();
     const lines = await loggedDuring(async () => {
-      late.subscribe(userChannel(ada), heard);
+      late.subscribe(userChannel(ada), received);
       late.publish(opened(ada));
       await new Promise((resolve) => setTimeout(resolve, 300));
       await redis.start();
       await waitFor(() => late.reach === 'linked', 'the link');
     });
     expect(lines).toEqual([expect.stringContaining('Redis is away (ECONNREFUSED)'), 'Redis is back.']);
-    expect(heard).toHaveBeenCalledTimes(1);
+    expect(received).toHaveBeenCalledTimes(1);
     await reaches(await bus(), late);
   });
 
@@ -309,8 +308,8 @@ describeWith('redis-server', 'the bus at a Redis', () => {
 
   it('gives nothing on that is no message of ours, on another channel, or too long', async () => {
     const [one, other] = [await bus(), await bus()];
-    const heard = jest.fn();
-    one.subscribe(userChannel(ada), heard);
+    const received = jest.fn();
+    one.subscribe(userChannel(ada), received);
     await reaches(other, one);
     const name = `patchbay:1:${userChannel(ada)}`;
     const strange = [
@@ -324,8 +323,8 @@ describeWith('redis-server', 'the bus at a Redis', () => {
     for (const text of strange) await redis.ask(`SPUBLISH ${name} ${JSON.stringify(text)}`);
     other.publish(opened(ada, 's'.repeat(1024 * 1024)));
     other.publish(opened(ada, 'last'));
-    await waitFor(() => heard.mock.calls.length > 0, 'the last message');
-    expect(heard.mock.calls).toEqual([[opened(ada, 'last')]]);
+    await waitFor(() => received.mock.calls.length > 0, 'the last message');
+    expect(received.mock.calls).toEqual([[opened(ada, 'last')]]);
   });
 });
 

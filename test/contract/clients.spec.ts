@@ -24,7 +24,7 @@ describeContract('clients', (opened) => {
     opened().stores.clients.ofUser(workspaceId, 'ada', 9);
   const told = (workspaceId: string) => opened().stores.clients.statusesOf(workspaceId, 'ada', 9);
 
-  it('are known by what their newest connection announced, until it has left', async () => {
+  it('are known with the announcement of their newest connection until it has left', async () => {
     const { clients } = opened().stores;
     const first = aClient(await givenWorkspace(opened().stores));
     const { workspaceId } = first;
@@ -41,7 +41,7 @@ describeContract('clients', (opened) => {
     expect(await ofAda(workspaceId)).toEqual([{ ...second, leftAt: NOON + 3 }]);
   });
 
-  it('are at the connection of the greatest epoch, whatever its id; of one epoch, at that of the greatest id', async () => {
+  it('belong to the connection of the greatest epoch, and of one epoch to that of the greatest id', async () => {
     const { clients } = opened().stores;
     const second = aClient(await givenWorkspace(opened().stores), { epoch: 2 });
     const { workspaceId } = second;
@@ -61,7 +61,7 @@ describeContract('clients', (opened) => {
     expect(await ofAda(workspaceId)).toEqual([{ ...third, leftAt: null }]);
   });
 
-  it('are those of one user in one workspace, so many at most', async () => {
+  it('are listed for one user in one workspace, up to a limit', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const [old, young] = [
@@ -77,7 +77,7 @@ describeContract('clients', (opened) => {
     expect(await stores.clients.statusesOf('no-such-workspace', 'ada', 9)).toEqual([]);
   });
 
-  it('are those that are connected first, however long, and then those that were seen last', async () => {
+  it('are listed with connected ones first, and then by last contact', async () => {
     const { clients } = opened().stores;
     const workspaceId = await givenWorkspace(opened().stores);
     const now = NOON + 1_000;
@@ -96,7 +96,7 @@ describeContract('clients', (opened) => {
     expect(told.map(({ clientId }) => clientId)).toEqual(['young', 'editor', 'gone-1']);
   });
 
-  it('tell of each folder once, and what they told stays while they have the folder', async () => {
+  it('report each folder once, and the report is kept while they have the folder', async () => {
     const { clients } = opened().stores;
     const first = aClient(await givenWorkspace(opened().stores), { roots: [PROJ, OTHER] });
     const { workspaceId } = first;
@@ -112,7 +112,7 @@ describeContract('clients', (opened) => {
     expect(await told(workspaceId)).toEqual([{ clientId: 'editor', statuses: [both[1]] }]);
   });
 
-  it('are told of two folders at once, and keep both', async () => {
+  it('keep concurrent reports of two folders', async () => {
     const { clients } = opened().stores;
     const client = aClient(await givenWorkspace(opened().stores), { roots: [PROJ, OTHER] });
     await clients.connected(client);
@@ -123,7 +123,7 @@ describeContract('clients', (opened) => {
     expect(statuses).toEqual(expect.arrayContaining(both));
   });
 
-  it('count as connected for as long as their node says, and have left when it begins anew', async () => {
+  it('are connected while the lease of their node lasts, and not after its restart', async () => {
     const { clients } = opened().stores;
     const workspaceId = await givenWorkspace(opened().stores);
     const [a, b] = [aClient(workspaceId, { clientId: 'a' }), aClient(workspaceId, { clientId: 'b' })];
@@ -143,7 +143,7 @@ describeContract('clients', (opened) => {
     expect(await ofAda(workspaceId)).toEqual([expected[1], expected[0], expected[2]]);
   });
 
-  it('are forgotten when they were not seen for long', async () => {
+  it('are removed when they were not seen for long', async () => {
     const { clients } = opened().stores;
     const workspaceId = await givenWorkspace(opened().stores);
     const [old, young] = [

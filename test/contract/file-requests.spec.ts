@@ -6,7 +6,7 @@ import { aFileRequest, answeredRequest, FILE_GIVEN, fileRequest } from './method
 const MIB = 1024 * 1024;
 
 describeContract('file requests', (opened) => {
-  it('are found by the node that is asked until they have an answer, then by the one that asked', async () => {
+  it('are found by the asked node until they are answered, then by the asking one', async () => {
     const { fileRequests } = opened().stores;
     const request = { ...aFileRequest(), asker: 'asker-1', node: 'node-1' };
     await fileRequests.ask(request);
@@ -40,7 +40,7 @@ describeContract('file requests', (opened) => {
     expect(await fileRequests.answersTo('asker-2', 10)).toMatchObject([{ outcome: FILE_GIVEN, bytes: 5 }]);
   });
 
-  it('leave nothing behind when they are removed, nor when the answer comes after that', async () => {
+  it('leave nothing after their removal, even when the answer comes later', async () => {
     const { stores } = opened();
     const [read, late] = [await answeredRequest(stores), await fileRequest(stores)];
     await stores.fileRequests.remove(read.id);
@@ -51,7 +51,7 @@ describeContract('file requests', (opened) => {
     }
   });
 
-  it('go with their bytes once they have expired', async () => {
+  it('are removed with their bytes once they have expired', async () => {
     const { stores } = opened();
     const { id, expiresAt } = await answeredRequest(stores);
     const answer = { id, outcome: FILE_GIVEN, bytes: 4 };

@@ -41,7 +41,7 @@ describeContract('files', (opened) => {
       await expect(files().insert(file, bytesOf('/a'), [])).rejects.toMatchObject({ code: 'NOT_FOUND' });
     });
 
-    it('is not stored where its path is taken, nor its event', async () => {
+    it('is not stored when its path is taken, nor is its event', async () => {
       const workspaceId = await givenWorkspace(opened().stores);
       await given(workspaceId, '/taken');
       await givenFolder(opened().stores, workspaceId, '/Docs');
@@ -51,7 +51,7 @@ describeContract('files', (opened) => {
       expect(await trailOf(opened().stores, workspaceId)).toEqual([]);
     });
 
-    it('whose bytes are missing is refused for that only where nothing else refuses it', async () => {
+    it('is rejected for missing bytes only when nothing else rejects it', async () => {
       const workspaceId = await givenWorkspace(opened().stores);
       const [taken, file] = [await given(workspaceId, '/taken'), await given(workspaceId, '/a')];
       const missing = {
@@ -75,7 +75,7 @@ describeContract('files', (opened) => {
       expect(await trailOf(opened().stores, workspaceId)).toEqual([]);
     });
 
-    it('takes one of the writers who saw the same revision', async () => {
+    it('accepts one of several writers of the same revision', async () => {
       const workspaceId = await givenWorkspace(opened().stores);
       const file = await given(workspaceId, '/a', 'one');
       const contenders = ['two', 'three', 'four'].map((text) => withHead(file, text));
@@ -150,7 +150,7 @@ describeContract('files', (opened) => {
       expect(await blobs().read(workspaceId, conflict.sha256)).toEqual(bytesOf('late'));
     });
 
-    it('is found by the file patch whose upload it was', async () => {
+    it('is found by the file patch of its upload', async () => {
       const workspaceId = await givenWorkspace(opened().stores);
       const file = await given(workspaceId, '/a', 'one');
       const filePatchId = newId();
@@ -164,7 +164,7 @@ describeContract('files', (opened) => {
       expect(await files().versionOfPatch(stranger, filePatchId, hash)).toBeNull();
     });
 
-    it('gives its path free when it is deleted, and comes back where the path is free', async () => {
+    it('frees its path when it is deleted, and can be restored while the path is free', async () => {
       const workspaceId = await givenWorkspace(opened().stores);
       const file = await given(workspaceId, '/a', 'one');
       const deleted = moved(file, { deletedAt: NOON + 1 });
@@ -204,7 +204,7 @@ describeContract('files', (opened) => {
       expect(paths(await files().childrenOf(workspaceId, 'docs', null, 9))).toEqual(['/docs/A']);
     });
 
-    it('can begin as a deleted one, so that an upload without a place is kept', async () => {
+    it('can be created as deleted, so that an upload without a place is kept', async () => {
       const workspaceId = await givenWorkspace(opened().stores);
       const file = aFile(workspaceId, '/nowhere/a', 'late', { deletedAt: NOON });
       expect(await files().insert(file, bytesOf('late'), [])).toBe(true);
@@ -214,7 +214,7 @@ describeContract('files', (opened) => {
   });
 
   describe('sent again', () => {
-    it('are written already, and nothing is recorded twice', async () => {
+    it('are stored and recorded once', async () => {
       const { stores } = opened();
       const workspaceId = await givenWorkspace(stores);
       const file = aFile(workspaceId, '/a', 'one');
@@ -239,7 +239,7 @@ describeContract('files', (opened) => {
       expect(await trailOf(stores, workspaceId)).toHaveLength(4);
     });
 
-    it('are no other than before, where another write has taken their place', async () => {
+    it('keep the result of another write that has replaced them', async () => {
       const { stores } = opened();
       const workspaceId = await givenWorkspace(stores);
       const file = await given(workspaceId, '/a', 'one');
@@ -252,7 +252,7 @@ describeContract('files', (opened) => {
       expect(await trailOf(stores, workspaceId)).toHaveLength(1);
     });
 
-    it('as a deleted file are one file', async () => {
+    it('as a deleted file are stored once', async () => {
       const workspaceId = await givenWorkspace(opened().stores);
       const file = aFile(workspaceId, '/nowhere/a', 'late', { deletedAt: NOON });
       for (const _again of upTo(2)) expect(await files().insert(file, bytesOf('late'), [])).toBe(true);
@@ -284,7 +284,7 @@ describeContract('files', (opened) => {
     expect(new Set([one!.id, two!.id])).toEqual(new Set([gone.id, again.id]));
   });
 
-  it('outlive the server', async () => {
+  it('are kept over a restart', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     const file = await given(workspaceId, '/a', 'kept');
     await opened().reopen();

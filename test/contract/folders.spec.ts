@@ -11,14 +11,14 @@ describeContract('folders', (opened) => {
     files().save(moved(file, { deletedAt: NOON }), file.revision, []);
   const paths = (entries: { path: string }[]): string[] => entries.map(({ path }) => path);
 
-  it('are at their docPath, in their own spelling', async () => {
+  it('are found by docPath, in their own spelling', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     const folder = await made(workspaceId, '/Docs');
     expect(await files().at(workspaceId, 'docs')).toEqual(folder);
     expect(await files().byId(workspaceId, folder.id)).toBeNull();
   });
 
-  it('are made once, where neither a folder nor a file is', async () => {
+  it('are created once, where neither a folder nor a file exists', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     await given(workspaceId, '/file');
     await made(workspaceId, '/docs');
@@ -28,7 +28,7 @@ describeContract('folders', (opened) => {
     expect(await trailOf(opened().stores, workspaceId)).toEqual([]);
   });
 
-  it('are removed by one of those who try, and can be made again', async () => {
+  it('are removed by one of several concurrent removals, and can be created again', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     const folder = await made(workspaceId, '/docs');
     const removed = await Promise.all(upTo(3).map(() => files().removeFolder(folder, NOON, [anEvent()])));
@@ -39,7 +39,7 @@ describeContract('folders', (opened) => {
     expect(await files().at(workspaceId, 'docs')).toEqual(again);
   });
 
-  it('sent again are made and removed already, and nothing is recorded twice', async () => {
+  it('are created, removed and recorded once when repeated', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     const folder = aFolder(workspaceId, '/docs');
     const [creation, removal] = [[anEvent()], [anEvent()]];
@@ -55,7 +55,7 @@ describeContract('folders', (opened) => {
     expect(await files().at(workspaceId, 'docs')).toEqual(next);
   });
 
-  it('list what is in them by code point, and what is below them by docPath, page by page', async () => {
+  it('list their entries by code point and their descendants by docPath, in pages', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     for (const path of ['/d', '/d/sub', '/d/sub/deep']) await made(workspaceId, path);
     const names = ['b', 'B2', '\u{1F600}', '\uFF5E', 'sub-x', 'sub/y'].map((name) => `/d/${name}`);
@@ -160,7 +160,7 @@ describeContract('folders', (opened) => {
       expect(paths(await files().below(workspaceId, '', null, 9))).toEqual(['/A', '/a/b']);
     });
 
-    it('outlive the server', async () => {
+    it('are kept over a restart', async () => {
       const workspaceId = await givenWorkspace(opened().stores);
       await given(workspaceId, '/a/b');
       await opened().reopen();

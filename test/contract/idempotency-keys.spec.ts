@@ -42,9 +42,9 @@ describeContract('idempotency keys', (opened) => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const claims = ['a', 'b', 'c'].map((turnId) => aClaim(workspaceId, { turnId }));
-    const stood = await Promise.all(claims.map((claim) => stores.keys.claim(claim, 0)));
-    expect(claims).toContainEqual(stood[0]);
-    expect(stood).toEqual([stood[0], stood[0], stood[0]]);
+    const results = await Promise.all(claims.map((claim) => stores.keys.claim(claim, 0)));
+    expect(claims).toContainEqual(results[0]);
+    expect(results).toEqual([results[0], results[0], results[0]]);
   });
 
   it('that have expired are claimed anew [TURN-3]', async () => {

@@ -32,7 +32,7 @@ describeContract('logins', (opened) => {
     expect(await logins.byId('unknown')).toBeNull();
   });
 
-  it('take a new token in the place of the newest one only, once', async () => {
+  it('replace the newest token only, once', async () => {
     const { logins } = opened().stores;
     const login = aLogin();
     await logins.insert(login);
@@ -44,7 +44,7 @@ describeContract('logins', (opened) => {
     expect(await logins.rotate('unknown', 'first', second)).toBe(false);
   });
 
-  it('remember what a rotation names as the token before, and no older one', async () => {
+  it('keep the previous token of a rotation, and no older one', async () => {
     const { logins } = opened().stores;
     const login = aLogin();
     await logins.insert(login);
@@ -55,7 +55,7 @@ describeContract('logins', (opened) => {
     expect(await logins.rotate(login.id, 'second', { ...second, tokenHash: 'third' })).toBe(false);
   });
 
-  it('sent again change nothing more', async () => {
+  it('change nothing when repeated', async () => {
     const { logins } = opened().stores;
     const login = aLogin();
     await logins.insert(login);
@@ -65,7 +65,7 @@ describeContract('logins', (opened) => {
     expect(await logins.byId(login.id)).toEqual({ ...login, ...second });
   });
 
-  it('are live until they end or expire, asked for many at once', async () => {
+  it('are live until they end or expire, read for many at once', async () => {
     const { logins } = opened().stores;
     const [live, ended, expired] = [aLogin(), aLogin(), aLogin({ expiresAt: NOON })];
     for (const login of [live, ended, expired]) await logins.insert(login);

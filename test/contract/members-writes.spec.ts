@@ -110,7 +110,7 @@ describeContract('what only a member writes', (opened) => {
     },
   );
 
-  it('does not hold up what the server itself writes to a turn of theirs', async () => {
+  it('does not block writes of the server to a turn of a removed member', async () => {
     const { stores } = opened();
     const writer = new Writer(stores, await givenWorkspace(stores), newId());
     await writer.begin();

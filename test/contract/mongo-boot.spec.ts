@@ -24,7 +24,7 @@ describeOnMongo('the connection to MongoDB at the boot', () => {
     await waitForConnection(connection, uri);
     const { setName } = await connection.db!.admin().command({ isMaster: 1 });
     await connection.close();
-    const said = warned.mock.calls.map(([message]) => String(message));
-    expect(said).toEqual(setName === undefined ? [expect.stringContaining('rs.initiate()')] : []);
+    const warnings = warned.mock.calls.map(([message]) => String(message));
+    expect(warnings).toEqual(setName === undefined ? [expect.stringContaining('rs.initiate()')] : []);
   });
 });

@@ -12,10 +12,10 @@ import { Projector } from '../../src/storage/mongo/projector.js';
 import { keyOf } from '../../src/storage/mongo/values.js';
 import { Versions } from '../../src/storage/mongo/versions.js';
 import { NOON } from '../../src/turns/state/turn.sample.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { describeOnMongo } from '../support/mongo-server.js';
-import type { Stores } from './backends.js';
 import { aFile, aFolder, aVersion, bytesOf, moved, withHead } from './file-records.js';
-import { type MongoApp, openMongoApp } from './mongo-app.js';
+import { openMongoApp } from './mongo-app.js';
 import { anEvent, givenWorkspace, upTo } from './records.js';
 
 const HOUR = 3_600_000;
@@ -28,15 +28,9 @@ interface Owner {
 }
 
 describeOnMongo('files on MongoDB', () => {
-  let mongo: MongoApp;
-  let stores: Stores;
-
-  beforeAll(async () => {
-    mongo = await openMongoApp();
-    ({ stores } = mongo);
-  });
+  const mongo = suiteFixture(() => openMongoApp());
+  const stores = suiteFixture(() => mongo.stores);
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => mongo.close());
 
   const in_ = (name: string) => mongo.in_(name);
   const big = Buffer.alloc(9_000_000, 'some bytes that need several parts');

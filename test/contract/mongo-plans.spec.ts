@@ -1,15 +1,14 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { Blobs } from '../../src/storage/mongo/blobs.js';
 import { FolderSpellings } from '../../src/storage/mongo/folder-spellings.js';
-import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
 import { Projector } from '../../src/storage/mongo/projector.js';
 import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
 import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, nextVersion, NOON } from '../../src/turns/state/turn.sample.js';
-import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
+import { describeOnMongo } from '../support/mongo-server.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { QueryPlans } from '../support/query-plans.js';
 import { type Stores, storesOf } from './backends.js';
 import type { PatchStore } from '../../src/storage/ports/patches.store.js';
@@ -17,30 +16,16 @@ import { aFile, aFolder, bytesOf, moved, withHead } from './file-records.js';
 import { aFileRequest, FILE_GIVEN } from './method-givens.js';
 import { SCENES } from './method-cases.js';
 import type { Fixture } from './fixture.js';
+import { openMongoApp } from './mongo-app.js';
 import { aBatch, aLargeBatch } from './patch-records.js';
 import { anEvent, aUser, aWorkspace, join } from './records.js';
 
 describeOnMongo('queries on MongoDB', () => {
-  let drop: () => Promise<void>;
-  let app: INestApplicationContext;
-  let plans: QueryPlans;
-
-  beforeAll(async () => {
-    const own = aDatabaseOn(MONGO_SERVER!);
-    ({ drop } = own);
-    const uri = new URL(own.uri);
-    uri.searchParams.set('monitorCommands', 'true');
-    const logger = { logger: false, abortOnError: false } as const;
-    app = await NestFactory.createApplicationContext(MongoStorageModule.on(uri.href), logger);
-    plans = QueryPlans.of(app);
-  });
-  afterAll(async () => {
-    await app.close();
-    await drop();
-  });
+  const mongo = suiteFixture(() => openMongoApp());
+  const plans = suiteFixture(() => QueryPlans.of(mongo.app));
 
   it('go along an index and sort nothing, wherever the server explains them', async () => {
-    const stores = storesOf(app);
+    const { app, stores } = mongo;
     await sweepEverything(app);
     for (const fixtures of Object.values(SCENES))
       for (const fixture of Object.values(fixtures as Record<string, Fixture>))

@@ -1,28 +1,21 @@
 import 'reflect-metadata';
 import { newId } from '../../src/common/ids.js';
 import { outboxWith } from '../../src/storage/mongo/outbox.js';
+import { testFixture } from '../support/fixtures.js';
 import { hold, type Hold } from '../support/hold.js';
 import { describeOnMongo } from '../support/mongo-server.js';
 import { randomFrom } from './faults.js';
 import { anEvent, upTo } from './records.js';
-import { insertWith, type TrailNode, TrailNodes, type TrailParts } from './trail-nodes.js';
+import { insertWith, TrailNodes } from './trail-nodes.js';
 
 describeOnMongo('the projector of the trail', () => {
-  let servers: TrailNodes;
-  let nodes: TrailNode[];
-  beforeEach(async () => {
-    servers = await TrailNodes.open();
-    ({ nodes } = servers);
-  });
-  afterEach(() => servers.close());
-  const aNode = (change?: (parts: TrailParts) => void) => servers.another(change);
-  const insert = insertWith;
+  const servers = testFixture(() => TrailNodes.open());
 
   it('keeps causes before effects that were made while it looked', async () => {
     const workspaceId = newId();
     const [cause, effect] = [anEvent(), anEvent()];
     let isFirst = true;
-    const { sources, projector } = await aNode(({ outboxes }) => {
+    const { sources, projector } = await servers.another(({ outboxes }) => {
       const look = outboxes.look.bind(outboxes);
       outboxes.look = async (id) => {
         const found = await look(id);
@@ -31,8 +24,8 @@ describeOnMongo('the projector of the trail', () => {
         // It has looked through the one source before the cause came, and through the other after the effect.
         cause.eventId = newId();
         effect.eventId = newId();
-        await insert(sources[0]!, id, [cause]);
-        const _id = await insert(sources[1]!, id, [effect]);
+        await insertWith(sources[0]!, id, [cause]);
+        const _id = await insertWith(sources[1]!, id, [effect]);
         const [entry] = outboxWith(id, [effect]).outbox;
         const late = { source: sources[1]!, _id, workspaceId: id, outboxWrites: 1, entries: [entry!] };
         return { ...found, outboxes: [...found.outboxes, late] };
@@ -46,9 +39,9 @@ describeOnMongo('the projector of the trail', () => {
   it('takes no young event of an old aggregate before older ones of those that a look has no room for', async () => {
     const workspaceId = newId();
     const events = upTo(300).map(() => anEvent());
-    const { sources, projector } = nodes[0]!;
-    await insert(sources[0]!, workspaceId, [events[0]!, events.at(-1)!]);
-    await Promise.all(events.slice(1, -1).map((event) => insert(sources[0]!, workspaceId, [event])));
+    const { sources, projector } = servers.nodes[0]!;
+    await insertWith(sources[0]!, workspaceId, [events[0]!, events.at(-1)!]);
+    await Promise.all(events.slice(1, -1).map((event) => insertWith(sources[0]!, workspaceId, [event])));
     await projector.drain(workspaceId);
     expect(await servers.idsOf(workspaceId)).toEqual(events.map(({ eventId }) => eventId));
   });
@@ -56,7 +49,7 @@ describeOnMongo('the projector of the trail', () => {
   it('has what comes while it appends wait for the next time, after this one', async () => {
     let held!: Hold;
     let looks = 0;
-    const { projector } = await aNode(({ trail, outboxes }) => {
+    const { projector } = await servers.another(({ trail, outboxes }) => {
       held = hold(trail, 'append');
       const look = outboxes.look.bind(outboxes);
       outboxes.look = (id) => {
@@ -77,34 +70,34 @@ describeOnMongo('the projector of the trail', () => {
   });
 
   it('goes on after more workspaces than it looks at at once', async () => {
-    const { projector } = nodes[0]!;
+    const { projector } = servers.nodes[0]!;
     for (const workspaceId of [...upTo(20), ...upTo(20)].map((n) => `workspace ${n}`))
       await projector.append(workspaceId, [anEvent()]);
     expect(await servers.trailOf('workspace 20')).toHaveLength(2);
   });
 
   it('appends what is new of what comes with events that are there', async () => {
-    const other = await aNode();
+    const other = await servers.another();
     const workspaceId = newId();
     const [one, two, three] = [anEvent(), anEvent(), anEvent()];
-    await nodes[0]!.projector.append(workspaceId, [one, two]);
+    await servers.nodes[0]!.projector.append(workspaceId, [one, two]);
     await other.projector.append(workspaceId, [two, three, three]);
     const ids = [one, two, three].map(({ eventId }) => eventId);
     expect(await servers.idsOf(workspaceId)).toEqual(ids);
   });
 
   it('appends events of no aggregate once, behind what waits', async () => {
-    await aNode();
+    await servers.another();
     const workspaceId = newId();
     const [waiting, late] = [anEvent(), anEvent()];
-    await insert(nodes[0]!.sources[0]!, workspaceId, [waiting]);
+    await insertWith(servers.nodes[0]!.sources[0]!, workspaceId, [waiting]);
     await Promise.all(
-      nodes.flatMap(({ projector }) => [1, 2].map(() => projector.append(workspaceId, [late]))),
+      servers.nodes.flatMap(({ projector }) => [1, 2].map(() => projector.append(workspaceId, [late]))),
     );
-    await nodes[1]!.projector.append(workspaceId, [late, waiting]);
+    await servers.nodes[1]!.projector.append(workspaceId, [late, waiting]);
     expect(await servers.idsOf(workspaceId)).toEqual([waiting.eventId, late.eventId]);
     const odd = anEvent({ sessionId: 'NUL \0' });
-    await expect(nodes[0]!.projector.append(workspaceId, [odd])).rejects.toMatchObject({
+    await expect(servers.nodes[0]!.projector.append(workspaceId, [odd])).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
     });
   });
@@ -114,8 +107,8 @@ describeOnMongo('the projector of the trail', () => {
     const events = upTo(450).map(() => anEvent());
     const random = randomFrom(1);
     const mixed = events.map((event) => ({ event, at: random() })).sort((a, b) => a.at - b.at);
-    const { sources, projector } = nodes[0]!;
-    await Promise.all(mixed.map(({ event }, at) => insert(sources[at % 2]!, workspaceId, [event])));
+    const { sources, projector } = servers.nodes[0]!;
+    await Promise.all(mixed.map(({ event }, at) => insertWith(sources[at % 2]!, workspaceId, [event])));
     await projector.append(workspaceId, [anEvent({ name: 'last' })]);
     const trail = await servers.trailOf(workspaceId);
     expect(trail.slice(0, -1).map(({ _id }) => _id)).toEqual(events.map(({ eventId }) => eventId));
@@ -125,7 +118,7 @@ describeOnMongo('the projector of the trail', () => {
   it('has who waits for it wait for what was acknowledged before, not for what comes all the time', async () => {
     let looks = 0;
     let more: () => Promise<unknown> = () => Promise.resolve();
-    const { sources, projector } = await aNode(({ outboxes }) => {
+    const { sources, projector } = await servers.another(({ outboxes }) => {
       const look = outboxes.look.bind(outboxes);
       outboxes.look = async (workspaceId) => {
         looks += 1;
@@ -156,10 +149,10 @@ describeOnMongo('the projector of the trail', () => {
   it.each(['a drain', 'an append'])('that stops brings %s under way to its end first', async (what) => {
     const workspaceId = newId();
     let held!: Hold;
-    const { sources, projector } = await aNode(({ trail }) => {
+    const { sources, projector } = await servers.another(({ trail }) => {
       held = hold(trail, 'append');
     });
-    await insert(sources[0]!, workspaceId, [anEvent()]);
+    await insertWith(sources[0]!, workspaceId, [anEvent()]);
     const work =
       what === 'a drain' ? projector.drain(workspaceId) : projector.append(workspaceId, [anEvent()]);
     await held.reached;
@@ -174,16 +167,16 @@ describeOnMongo('the projector of the trail', () => {
   });
 
   it('goes on where a node has died between the trail and the outbox, and finds what nobody projects', async () => {
-    const dead = await aNode(({ outboxes }) => {
+    const dead = await servers.another(({ outboxes }) => {
       outboxes.remove = () => Promise.reject(new Error('killed'));
     });
     const workspaces = upTo(3).map(() => newId());
     for (const workspaceId of workspaces) {
-      await insert(dead.sources[1]!, workspaceId, [anEvent(), anEvent()]);
+      await insertWith(dead.sources[1]!, workspaceId, [anEvent(), anEvent()]);
       await expect(dead.projector.drain(workspaceId)).rejects.toThrow('killed');
       expect(await servers.waitingOf(workspaceId)).toHaveLength(1);
     }
-    nodes[0]!.projector.onApplicationBootstrap();
+    servers.nodes[0]!.projector.onApplicationBootstrap();
     for (const workspaceId of workspaces) {
       while ((await servers.waitingOf(workspaceId)).length > 0) await new Promise(setImmediate);
       expect((await servers.trailOf(workspaceId)).map(({ seq }) => seq)).toEqual([1, 2]);

@@ -11,23 +11,18 @@ import { TurnTexts } from '../../src/storage/mongo/turn-texts.js';
 import { TurnValues } from '../../src/storage/mongo/turn-values.js';
 import { Versions } from '../../src/storage/mongo/versions.js';
 import { aTurn, NOON } from '../../src/turns/state/turn.sample.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { describeOnMongo } from '../support/mongo-server.js';
-import type { Stores } from './backends.js';
 import { aFile, bytesOf } from './file-records.js';
-import { type MongoApp, openMongoApp } from './mongo-app.js';
+import { openMongoApp } from './mongo-app.js';
 import { givenWorkspace } from './records.js';
 
 const HOUR = 3_600_000;
 
 describeOnMongo('a sweep on MongoDB', () => {
-  let mongo: MongoApp;
-  let stores: Stores;
-  beforeAll(async () => {
-    mongo = await openMongoApp();
-    ({ stores } = mongo);
-  });
+  const mongo = suiteFixture(() => openMongoApp());
+  const stores = suiteFixture(() => mongo.stores);
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => mongo.close());
 
   describe('of bytes that nothing refers to', () => {
     const text = 'bytes that nothing refers to yet';

@@ -5,6 +5,7 @@ import { newId } from '../../src/common/ids.js';
 import { outboxUpdate } from '../../src/storage/mongo/outbox.js';
 import type { OutboxDocument } from '../../src/storage/mongo/outboxes.js';
 import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
+import { testFixture } from '../support/fixtures.js';
 import { describeOnMongo } from '../support/mongo-server.js';
 import { anEvent, upTo } from './records.js';
 import { insertWith, type TrailNode, TrailNodes, type TrailParts } from './trail-nodes.js';
@@ -25,15 +26,7 @@ function loseReplies({ database }: TrailParts): void {
 }
 
 describeOnMongo('the trail of a workspace on MongoDB', () => {
-  let servers: TrailNodes;
-  let nodes: TrailNode[];
-  beforeEach(async () => {
-    servers = await TrailNodes.open();
-    ({ nodes } = servers);
-  });
-  afterEach(() => servers.close());
-  const aNode = (change?: (parts: TrailParts) => void) => servers.another(change);
-  const insert = insertWith;
+  const servers = testFixture(() => TrailNodes.open());
   const update = (source: Model<OutboxDocument>, _id: string, workspaceId: string, events: AuditDraft[]) =>
     source.updateOne({ _id }, outboxUpdate(workspaceId, events));
 
@@ -44,14 +37,14 @@ describeOnMongo('the trail of a workspace on MongoDB', () => {
   async function writeAll(workspaceId: string, writers: number, steps: number): Promise<string[][]> {
     return Promise.all(
       upTo(writers).map(async (writer) => {
-        const node = nodes[writer % nodes.length]!;
+        const node = servers.nodes[writer % servers.nodes.length]!;
         const own: { source: Model<OutboxDocument>; _id: string }[] = [];
         const written: string[] = [];
         for (const step of upTo(steps)) {
           const events = upTo(1 + (step % 3)).map(() => anEvent({ sessionId: `${writer}` }));
           const at = own[step % 3];
           const source = node.sources[step % 2]!;
-          if (at === undefined) own.push({ source, _id: await insert(source, workspaceId, events) });
+          if (at === undefined) own.push({ source, _id: await insertWith(source, workspaceId, events) });
           else await update(at.source, at._id, workspaceId, events);
           written.push(...events.map(({ eventId }) => eventId));
           node.projector.wake(workspaceId);
@@ -69,29 +62,29 @@ describeOnMongo('the trail of a workspace on MongoDB', () => {
     expect(await servers.waitingOf(workspaceId)).toEqual([]);
   }
 
-  it('gives every event its number once, without gaps, whichever node does it and however often', async () => {
-    for (let more = 0; more < 3; more += 1) await aNode();
+  it('numbers every event once, without gaps, from any node and any number of times', async () => {
+    for (let more = 0; more < 3; more += 1) await servers.another();
     const workspaceId = newId();
     const written = await writeAll(workspaceId, 12, 15);
-    await Promise.all(nodes.map(({ projector }) => projector.drain(workspaceId)));
+    await Promise.all(servers.nodes.map(({ projector }) => projector.drain(workspaceId)));
     await expectWhole(workspaceId, written);
   });
 
-  it('does so where replies are lost after the database has done what it was told', async () => {
-    for (let more = 0; more < 3; more += 1) await aNode(loseReplies);
+  it('numbers every event once when replies of the database are lost', async () => {
+    for (let more = 0; more < 3; more += 1) await servers.another(loseReplies);
     const workspaceId = newId();
     const written = await writeAll(workspaceId, 8, 10);
-    await Promise.all(nodes.map(({ projector }) => projector.drain(workspaceId)));
+    await Promise.all(servers.nodes.map(({ projector }) => projector.drain(workspaceId)));
     await expectWhole(workspaceId, written);
   });
 
-  it('would give a number twice, were it not for the index: these tests would notice', async () => {
-    for (let more = 0; more < 3; more += 1) await aNode();
-    await nodes[0]!.events.collection.dropIndex('seq');
+  it('would repeat a number without the index', async () => {
+    for (let more = 0; more < 3; more += 1) await servers.another();
+    await servers.nodes[0]!.events.collection.dropIndex('seq');
     for (let isTwice = false; !isTwice;) {
       const workspaceId = newId();
       const written = await writeAll(workspaceId, 12, 15);
-      await Promise.all(nodes.map(({ projector }) => projector.drain(workspaceId)));
+      await Promise.all(servers.nodes.map(({ projector }) => projector.drain(workspaceId)));
       isTwice = await expectWhole(workspaceId, written).then(
         () => false,
         () => true,
@@ -102,7 +95,7 @@ describeOnMongo('the trail of a workspace on MongoDB', () => {
   it('keeps the order of causes and effects of one process', async () => {
     const workspaceId = newId();
     const written = await writeAll(workspaceId, 12, 15);
-    await nodes[0]!.projector.drain(workspaceId);
+    await servers.nodes[0]!.projector.drain(workspaceId);
     await expectWhole(workspaceId, written);
     const trail = await servers.trailOf(workspaceId);
     written.forEach((ids, writer) => {
@@ -114,19 +107,19 @@ describeOnMongo('the trail of a workspace on MongoDB', () => {
   it('keeps the order of an aggregate, also where a clock was set back', async () => {
     const workspaceId = newId();
     const [old, middle, young] = [newId(), newId(), newId()];
-    const [{ sources, projector }] = nodes as [TrailNode];
-    await insert(
+    const [{ sources, projector }] = servers.nodes as [TrailNode];
+    await insertWith(
       sources[0]!,
       workspaceId,
       [young, old].map((eventId) => anEvent({ eventId })),
     );
-    await insert(sources[1]!, workspaceId, [anEvent({ eventId: middle })]);
+    await insertWith(sources[1]!, workspaceId, [anEvent({ eventId: middle })]);
     await projector.drain(workspaceId);
     expect(await servers.idsOf(workspaceId)).toEqual([middle, young, old]);
   });
 
-  it('numbers on where another server has written since, and in what is written with that', async () => {
-    const [one, other, workspaceIds] = [nodes[0]!, await aNode(), [newId(), newId()]];
+  it('continues the numbers after the writes of another server', async () => {
+    const [one, other, workspaceIds] = [servers.nodes[0]!, await servers.another(), [newId(), newId()]];
     const append = ({ projector }: TrailNode) =>
       Promise.all(workspaceIds.map((id) => projector.append(id, [anEvent(), anEvent()])));
     for (const node of [one, other, one, other]) await append(node);

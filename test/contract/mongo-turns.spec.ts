@@ -1,11 +1,8 @@
-import { type INestApplicationContext } from '@nestjs/common';
 import { jest } from '@jest/globals';
-import { NestFactory } from '@nestjs/core';
 import { getModelToken } from '@nestjs/mongoose';
-import { type Model, mongo } from 'mongoose';
+import { type Model, mongo as driver } from 'mongoose';
 import { type Json, MAX_PATH_CHARS } from '@patchbay/protocol';
 import { newId } from '../../src/common/ids.js';
-import { MongoStorageModule } from '../../src/storage/mongo/mongo.module.js';
 import {
   TURN_TEXTS,
   type TurnDocument,
@@ -20,8 +17,9 @@ import type { AuditDraft } from '../../src/storage/ports/audit.store.js';
 import type { Call, Turn } from '../../src/storage/ports/turn.js';
 import type { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { aCall, aTurn, completed, nextVersion } from '../../src/turns/state/turn.sample.js';
-import { aDatabaseOn, describeOnMongo, MONGO_SERVER } from '../support/mongo-server.js';
-import { type Stores, storesOf } from './backends.js';
+import { describeOnMongo } from '../support/mongo-server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { openMongoApp } from './mongo-app.js';
 import { anEvent, givenWorkspace, insertTurn, upTo } from './records.js';
 
 const [KIB, MIB] = [1024, 1024 * 1024];
@@ -29,31 +27,20 @@ const [KIB, MIB] = [1024, 1024 * 1024];
 const LATER = 365 * 24 * 60 * 60_000;
 
 describeOnMongo('turns on MongoDB', () => {
-  let app: INestApplicationContext;
-  let stores: Stores;
+  const mongo = suiteFixture(() => openMongoApp());
+  const stores = suiteFixture(() => mongo.stores);
   let turns: TurnStore;
   let model: Model<TurnDocument>;
   let texts: Model<TurnTextDocument>;
-  let drop: () => Promise<void>;
-
-  beforeAll(async () => {
-    const own = aDatabaseOn(MONGO_SERVER!);
-    ({ drop } = own);
-    const options = { logger: false, abortOnError: false } as const;
-    app = await NestFactory.createApplicationContext(MongoStorageModule.on(own.uri), options);
-    stores = storesOf(app);
+  beforeAll(() => {
     ({ turns } = stores);
-    model = app.get(getModelToken(TURNS), { strict: false });
-    texts = app.get(getModelToken(TURN_TEXTS), { strict: false });
+    model = mongo.part(getModelToken(TURNS));
+    texts = mongo.part(getModelToken(TURN_TEXTS));
   });
   afterEach(() => jest.restoreAllMocks());
-  afterAll(async () => {
-    await app.close();
-    await drop();
-  });
 
   const bytesOf = async (turn: Turn): Promise<number> =>
-    mongo.BSON.calculateObjectSize((await model.findOne({ _id: turnKey(turn) }).lean())!);
+    driver.BSON.calculateObjectSize((await model.findOne({ _id: turnKey(turn) }).lean())!);
   const textsOf = (turn: Turn) =>
     texts
       .find({ turn: turnKey(turn) })
@@ -102,14 +89,14 @@ describeOnMongo('turns on MongoDB', () => {
     const subject = { path, fromPath: path };
     const calls = upTo(1_000).map((n) => aCall({ name: 'mv', toolCallId: `call_${n}`, subject }));
     const turn = aTurn(await givenWorkspace(stores), { calls });
-    const told = (n: number): AuditDraft =>
+    const draftOf = (n: number): AuditDraft =>
       anEvent({ turnId: turn.turnId, toolCallId: `call_${n}`, fields: { toolName: 'mv', ...subject } });
-    const accepted = calls.flatMap((_, n) => [told(n), told(n)]);
+    const accepted = calls.flatMap((_, n) => [draftOf(n), draftOf(n)]);
     await insertTurn(stores, turn, { events: accepted });
     expect(await bytesOf(turn)).toBeLessThan(12 * MIB);
     // All of them are started, released and ended by what came at once.
     const next = nextVersion(turn);
-    const ended = calls.flatMap((_, n) => [told(n), told(n), told(n)]);
+    const ended = calls.flatMap((_, n) => [draftOf(n), draftOf(n), draftOf(n)]);
     expect(await turns.save(turn, next, [], ended)).toBe(true);
     expect(await bytesOf(turn)).toBeLessThan(12 * MIB);
     const { events } = await stores.audit.page(turn.workspaceId, { turnId: turn.turnId }, 0, 6_000);
@@ -123,7 +110,7 @@ describeOnMongo('turns on MongoDB', () => {
     expect(await turns.find(turn)).toEqual(next);
   });
 
-  it('are not read where a part of a result is missing', async () => {
+  it('cannot be read when a part of a result is missing', async () => {
     const turn = aTurn(await givenWorkspace(stores), { calls: [aCall(), aCall()] });
     await insertTurn(stores, turn);
     const results = turn.calls.map(({ callId }) => ({ callId, result: 'r'.repeat(300 * KIB) }));
@@ -132,7 +119,7 @@ describeOnMongo('turns on MongoDB', () => {
     await expect(turns.resultsOf(turn)).rejects.toThrow('is not there');
   });
 
-  it('make room in their outbox before more events come into it', async () => {
+  it('empty their outbox before more events come into it', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     const large = upTo(5).map(() => anEvent({ fields: { text: 'e'.repeat(MIB) } }));
     await insertTurn(stores, turn, { events: large });
@@ -142,10 +129,10 @@ describeOnMongo('turns on MongoDB', () => {
     expect(await bytesOf(turn)).toBeLessThan(MIB);
   });
 
-  it('have an outbox of a bound size, whoever empties it, and no save where it does not become empty', async () => {
+  it('have an outbox of bounded size, and no save when it cannot be emptied', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn);
-    const projector = app.get(Projector, { strict: false });
+    const projector = mongo.part(Projector);
     // Nobody but the saves themselves.
     jest.spyOn(projector, 'wake').mockReturnValue();
     let standing = turn;
@@ -164,27 +151,27 @@ describeOnMongo('turns on MongoDB', () => {
     await expect(until).rejects.toThrow('its outbox does not become empty');
   });
 
-  it('tell who projects their events as soon as there are some', async () => {
+  it('notify the projector of new events', async () => {
     const turn = aTurn(await givenWorkspace(stores));
-    const wake = jest.spyOn(app.get(Projector, { strict: false }), 'wake');
+    const wake = jest.spyOn(mongo.part(Projector), 'wake');
     await insertTurn(stores, turn, { events: [anEvent()] });
     expect(wake.mock.calls).toEqual([[turn.workspaceId]]);
     await turns.save(turn, nextVersion(turn), [], [anEvent()]);
     expect(wake.mock.calls).toEqual([[turn.workspaceId], [turn.workspaceId]]);
   });
 
-  it('are not saved where a text of theirs could not be stored', async () => {
+  it('are not saved when one of their texts could not be stored', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn);
     const [{ callId }] = turn.calls as [Call];
-    const put = jest.spyOn(app.get(TurnTexts, { strict: false }), 'put');
+    const put = jest.spyOn(mongo.part(TurnTexts), 'put');
     put.mockRejectedValueOnce(new Error('not stored'));
     const result = 'r'.repeat(20 * KIB);
     await expect(turns.save(turn, completed(turn), [{ callId, result }], [])).rejects.toThrow('not stored');
     expect(await turns.find(turn)).toEqual(turn);
   });
 
-  it('leave no text of a write that came second', async () => {
+  it('leave no text of a write that lost a race', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     const given = (letter: string) => ({ arguments: [letter.repeat(20 * KIB)] });
     await insertTurn(stores, turn, given('a'));
@@ -213,7 +200,7 @@ describeOnMongo('turns on MongoDB', () => {
       ...given: Parameters<typeof update>
     ) =>
       update(...given).then(() => {
-        throw new mongo.MongoNetworkError('connection closed');
+        throw new driver.MongoNetworkError('connection closed');
       })) as never);
     const done = completed(turn);
     const result = 'r'.repeat(20 * KIB);
@@ -223,11 +210,11 @@ describeOnMongo('turns on MongoDB', () => {
     expect(await turns.resultOf(turn, callId)).toEqual({ result, details: null });
   });
 
-  it('are rid of texts that no turn came to have, and are asked for each text once', async () => {
+  it('lose texts without a turn, and each text is checked once', async () => {
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn, { arguments: ['a'.repeat(200 * KIB)] });
     const kept = (await textsOf(turn)).length;
-    const sweeper = app.get(TurnTexts, { strict: false });
+    const sweeper = mongo.part(TurnTexts);
     const orphan = async (of: Turn): Promise<void> => {
       const values = new TurnValues(newId());
       await values.add('o'.repeat(20 * KIB), 0);
@@ -264,7 +251,7 @@ describeOnMongo('turns on MongoDB', () => {
       return versions.sort((a, b) => a - b);
     };
 
-    it('have each version once', async () => {
+    it('have one writer for each version', async () => {
       const turn = aTurn(await givenWorkspace(stores));
       await insertTurn(stores, turn);
       expect(await acknowledged(turn, turns)).toEqual(upTo(64).map((n) => n + 1));

@@ -4,21 +4,17 @@ import { getModelToken } from '@nestjs/mongoose';
 import { type Model, mongo as driver } from 'mongoose';
 import { USAGE, type UsageDocument } from '../../src/storage/mongo/usage-collections.js';
 import { UsageCounter } from '../../src/storage/mongo/usage-counter.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { describeOnMongo } from '../support/mongo-server.js';
-import { type Stores, storesOf } from './backends.js';
+import { storesOf } from './backends.js';
 import { aFile, bytesOf } from './file-records.js';
-import { type MongoApp, openMongoApp } from './mongo-app.js';
+import { openMongoApp } from './mongo-app.js';
 import { givenWorkspace } from './records.js';
 
 describeOnMongo('counts on MongoDB', () => {
-  let mongo: MongoApp;
-  let stores: Stores;
-  beforeAll(async () => {
-    mongo = await openMongoApp();
-    ({ stores } = mongo);
-  });
+  const mongo = suiteFixture(() => openMongoApp());
+  const stores = suiteFixture(() => mongo.stores);
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => mongo.close());
 
   const in_ = (name: string) => mongo.in_(name);
   const usageModel = () => mongo.part<Model<UsageDocument>>(getModelToken(USAGE));
@@ -26,7 +22,7 @@ describeOnMongo('counts on MongoDB', () => {
     of.files.insert(aFile(workspaceId, path, 'text', { holder: 'ada' }), bytesOf('text'), []);
   const filesIn = async (workspaceId: string) => (await stores.usage.ofWorkspace(workspaceId)).files;
 
-  it('have a user once, whichever server counts for them first', async () => {
+  it('list a user once when two servers count for them', async () => {
     const workspaceId = await givenWorkspace(stores);
     const other = await mongo.another();
     const update = usageModel().updateOne.bind(usageModel());
@@ -46,7 +42,7 @@ describeOnMongo('counts on MongoDB', () => {
     await other.close();
   });
 
-  it('that could not be written are lost, told of, and stop nothing', async () => {
+  it('that could not be written are lost and logged, and stop nothing', async () => {
     const workspaceId = await givenWorkspace(stores);
     const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     await insert(workspaceId, '/a');
@@ -58,7 +54,7 @@ describeOnMongo('counts on MongoDB', () => {
     expect(await filesIn(workspaceId)).toBe(1);
   });
 
-  it('that wait are written when the server stops', async () => {
+  it('that are pending are written when the server stops', async () => {
     const workspaceId = await givenWorkspace(stores);
     const other = await mongo.another();
     await insert(workspaceId, '/a', storesOf(other));

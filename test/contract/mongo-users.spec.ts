@@ -1,15 +1,14 @@
 import { jest } from '@jest/globals';
 import { getModelToken } from '@nestjs/mongoose';
 import type { Model } from 'mongoose';
+import { suiteFixture } from '../support/fixtures.js';
 import { describeOnMongo } from '../support/mongo-server.js';
 import { storesOf } from './backends.js';
-import { type MongoApp, openMongoApp } from './mongo-app.js';
+import { openMongoApp } from './mongo-app.js';
 import { aUser } from './records.js';
 
 describeOnMongo('the first user on MongoDB', () => {
-  let mongo: MongoApp;
-  beforeAll(async () => void (mongo = await openMongoApp()));
-  afterAll(() => mongo.close());
+  const mongo = suiteFixture(() => openMongoApp());
 
   it('whose server died before it was stored is stored by whoever comes next', async () => {
     const { users } = mongo.stores;

@@ -43,7 +43,7 @@ describeContract('patches', (opened) => {
     expect(await stores.patches.docPathsOf(workspaceId, batchId)).toEqual([]);
   });
 
-  it('sent again are there already', async () => {
+  it('are stored once when inserted again', async () => {
     const { stores } = opened();
     const record = aBatch(aTurn(await givenWorkspace(stores)));
     for (const _again of upTo(2)) await stores.patches.insert(record);
@@ -60,7 +60,7 @@ describeContract('patches', (opened) => {
     expect(await stores.patches.ofChange(record.workspaceId, filePatchId!)).toBeNull();
   });
 
-  it('say which files they are about', async () => {
+  it('list their files', async () => {
     const { stores } = opened();
     const record = aBatch(aTurn(await givenWorkspace(stores)));
     const { workspaceId, batchId } = record;
@@ -70,7 +70,7 @@ describeContract('patches', (opened) => {
     expect(await stores.patches.docPathsOf(await givenWorkspace(stores), batchId)).toEqual([]);
   });
 
-  it('that were found to have their turn are not looked at again by the sweep', async () => {
+  it('that have their turn are checked by the sweep once', async () => {
     const { stores } = opened();
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn);
@@ -79,7 +79,7 @@ describeContract('patches', (opened) => {
     expect(await stores.patches.removeOrphans(NOON + 1, 1)).toBe(false);
   });
 
-  it('are gone with all their parts once removed', async () => {
+  it('are removed with all their parts', async () => {
     const { stores } = opened();
     const record = aBatch(aTurn(await givenWorkspace(stores)));
     await stores.patches.insert(record);
@@ -92,7 +92,7 @@ describeContract('patches', (opened) => {
     ).toBeNull();
   });
 
-  it('are swept where their turn was never stored, and only then', async () => {
+  it('are swept only when their turn was never stored', async () => {
     const { stores } = opened();
     const turn = aTurn(await givenWorkspace(stores));
     await insertTurn(stores, turn);

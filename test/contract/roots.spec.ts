@@ -10,7 +10,7 @@ function aRoot(workspaceId: string, docPath = 'proj', changes: Partial<RootRecor
 }
 
 describeContract('roots', (opened) => {
-  it('stay with the first claim of their name, which every later one is told [ROOT-1]', async () => {
+  it('belong to the first claim of their name, which later claims are told [ROOT-1]', async () => {
     const { stores } = opened();
     const first = aRoot(await givenWorkspace(stores));
     expect(await stores.roots.claim(first)).toEqual(first);
@@ -18,16 +18,16 @@ describeContract('roots', (opened) => {
     for (const claim of [later, first]) expect(await stores.roots.claim(claim)).toEqual(first);
   });
 
-  it('go to one of several claims that come at once', async () => {
+  it('belong to one of several concurrent claims', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const claims = ['a', 'b', 'c'].map((userId) => aRoot(workspaceId, 'proj', { userId }));
-    const stood = await Promise.all(claims.map((claim) => stores.roots.claim(claim)));
-    expect(claims).toContainEqual(stood[0]);
-    expect(stood).toEqual([stood[0], stood[0], stood[0]]);
+    const results = await Promise.all(claims.map((claim) => stores.roots.claim(claim)));
+    expect(claims).toContainEqual(results[0]);
+    expect(results).toEqual([results[0], results[0], results[0]]);
   });
 
-  it('can be taken out, and not by who means an earlier claim', async () => {
+  it('can be removed, but not with an earlier claim', async () => {
     const { stores } = opened();
     const first = aRoot(await givenWorkspace(stores));
     const other = aRoot(first.workspaceId, 'other');

@@ -32,7 +32,7 @@ describeContract('sessions', (opened) => {
     expect(await stores.sessions.byId(workspaceId, 'unknown')).toBeNull();
   });
 
-  it('sent again are there already', async () => {
+  it('are stored once when inserted again', async () => {
     const { stores } = opened();
     const session = aSession(await givenWorkspace(stores));
     for (const _again of upTo(2)) await stores.sessions.insert(session);
@@ -63,7 +63,7 @@ describeContract('sessions', (opened) => {
     expect(await stores.sessions.ofUser('no-such-workspace', userId, null, 2)).toEqual([]);
   });
 
-  it('keep the Active Files that were named last', async () => {
+  it('keep the last list of Active Files', async () => {
     const { stores } = opened();
     const session = aSession(await givenWorkspace(stores));
     const { workspaceId, id } = session;
@@ -80,7 +80,7 @@ describeContract('sessions', (opened) => {
     expect(await stores.sessions.activeFilesOf('no-such-workspace', id)).toEqual([]);
   });
 
-  it('that are not there keep no Active Files, neither counted nor for a session to come', async () => {
+  it('that do not exist keep no Active Files, neither counted nor for a later session', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const session = aSession(workspaceId, { tools: null });
@@ -91,7 +91,7 @@ describeContract('sessions', (opened) => {
     expect(await stores.sessions.activeFilesOf(workspaceId, session.id)).toEqual([]);
   });
 
-  it('outlive the server', async () => {
+  it('are kept over a restart', async () => {
     const session = aSession(await givenWorkspace(opened().stores));
     await opened().stores.sessions.insert(session);
     await opened().reopen();

@@ -5,7 +5,7 @@ import { aCall, aTurn, completed, nextVersion, NOON } from '../../src/turns/stat
 
 describeContract('writing turns', (opened) => {
   describe('insert', () => {
-    it('stores the turn as it was given, with its arguments and events', async () => {
+    it('stores the turn unchanged, with its arguments and events', async () => {
       const { stores } = opened();
       const workspaceId = await givenWorkspace(stores);
       const ended = aCall({
@@ -31,7 +31,7 @@ describeContract('writing turns', (opened) => {
       expect(names).toEqual(['Tool.CreateFile.Accepted', 'Tool.Unknown.Rejected']);
     });
 
-    it('leaves nothing behind where a part of it cannot be stored [AUDIT-1]', async () => {
+    it('stores nothing when a part cannot be stored [AUDIT-1]', async () => {
       const { stores } = opened();
       const workspaceId = await givenWorkspace(stores);
       const turn = aTurn(workspaceId);
@@ -42,14 +42,14 @@ describeContract('writing turns', (opened) => {
       expect(await trailOf(stores, workspaceId)).toEqual([]);
     });
 
-    it('refuses a turn of a workspace that does not exist', async () => {
+    it('rejects a turn of an unknown workspace', async () => {
       const { stores } = opened();
       await expect(insertTurn(stores, aTurn('no-such-workspace'))).rejects.toMatchObject({
         code: 'NOT_FOUND',
       });
     });
 
-    it('returns the turn that has the turnId in the session already, and stores nothing', async () => {
+    it('returns the existing turn of the turnId in the session, and stores nothing', async () => {
       const { stores } = opened();
       const workspaceId = await givenWorkspace(stores);
       const first = aTurn(workspaceId);
@@ -60,7 +60,7 @@ describeContract('writing turns', (opened) => {
       expect(await trailOf(stores, workspaceId)).toEqual([]);
     });
 
-    it('takes one turnId in two sessions, and in two workspaces, as different turns', async () => {
+    it('stores one turnId in two sessions or two workspaces as different turns', async () => {
       const { stores } = opened();
       const turnId = 'turn-1';
       const here = aTurn(await givenWorkspace(stores), { turnId });
@@ -72,7 +72,7 @@ describeContract('writing turns', (opened) => {
       }
     });
 
-    it('stores one of several turns of one name that come at once, and gives the others that one', async () => {
+    it('stores one of several concurrent turns with one turnId and returns it to the others', async () => {
       const { stores } = opened();
       const { workspaceId, sessionId, turnId } = aTurn(await givenWorkspace(stores));
       const turns = [1, 2, 3].map(() => aTurn(workspaceId, { sessionId, turnId }));
@@ -82,7 +82,7 @@ describeContract('writing turns', (opened) => {
       expect(await trailOf(stores, workspaceId)).toHaveLength(1);
     });
 
-    it('answers the same insert again as it did the first time, and adds nothing', async () => {
+    it('gives a repeated insert the same answer and adds nothing', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
       const events = [anEvent()];
@@ -109,7 +109,7 @@ describeContract('writing turns', (opened) => {
       expect((await trailOf(stores, workspaceId)).map((event) => event.seq)).toEqual([1, 2]);
     });
 
-    it('writes the calls that have changed, and leaves the others as they are', async () => {
+    it('writes changed calls and leaves the others unchanged', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores), { calls: upTo(3).map(() => aCall()) });
       await insertTurn(stores, turn);
@@ -123,7 +123,7 @@ describeContract('writing turns', (opened) => {
       expect(await stores.turns.save(turn, once, [], [])).toBe(false);
     });
 
-    it('changes nothing where another write was faster', async () => {
+    it('changes nothing when another write came first', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
       await insertTurn(stores, turn);
@@ -142,7 +142,7 @@ describeContract('writing turns', (opened) => {
       expect(trail.map(({ eventId }) => eventId)).toEqual([events[winner]!.eventId]);
     });
 
-    it('is not that of another that changed another call at the same time', async () => {
+    it('rejects a save of another call at the same version', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores), { calls: [aCall(), aCall()] });
       await insertTurn(stores, turn);
@@ -155,7 +155,7 @@ describeContract('writing turns', (opened) => {
       expect(await stores.turns.find(turn)).toEqual(rivals[answers.indexOf(true)]);
     });
 
-    it('is one node’s of several that take a turn over in the same way', async () => {
+    it('accepts one of several nodes that take a turn over', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
       await insertTurn(stores, turn);
@@ -165,7 +165,7 @@ describeContract('writing turns', (opened) => {
       expect((await stores.turns.find(turn))!.lease!.owner).toBe(answers[0] ? 'a' : 'b');
     });
 
-    it('answers the same save again as it did the first time, and adds nothing', async () => {
+    it('gives a repeated save the same answer and adds nothing', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
       await insertTurn(stores, turn);
@@ -178,14 +178,14 @@ describeContract('writing turns', (opened) => {
       expect(await stores.turns.find(turn)).toEqual(done);
     });
 
-    it('is false for a turn that does not exist', async () => {
+    it('returns false for an unknown turn', async () => {
       const { stores } = opened();
       const turn = aTurn(await givenWorkspace(stores));
       expect(await stores.turns.save(turn, nextVersion(turn), [], [anEvent()])).toBe(false);
       expect(await trailOf(stores, turn.workspaceId)).toEqual([]);
     });
 
-    it('stores edited arguments before there is a result, which then comes beside them', async () => {
+    it('stores edited arguments before a result, which is added later', async () => {
       const turn = aTurn(await givenWorkspace(opened().stores));
       const { callId } = turn.calls[0]!;
       await insertTurn(opened().stores, turn);
@@ -232,7 +232,7 @@ describeContract('writing turns', (opened) => {
     });
   });
 
-  it('fails one write alone among those that come at once', async () => {
+  it('fails only the invalid one of concurrent writes', async () => {
     const { stores } = opened();
     const workspaceId = await givenWorkspace(stores);
     const turns = upTo(6).map(() => aTurn(workspaceId));
@@ -272,7 +272,7 @@ describeContract('writing turns', (opened) => {
     );
   });
 
-  it('keeps everything when the server is stopped and started', async () => {
+  it('keeps everything over a restart', async () => {
     const workspaceId = await givenWorkspace(opened().stores);
     const turn = aTurn(workspaceId);
     await insertTurn(opened().stores, turn, { arguments: [{ path: 'a' }], events: [anEvent()] });

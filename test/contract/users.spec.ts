@@ -12,7 +12,7 @@ describeContract('users', (opened) => {
     expect(await users.byEmail('nobody@example.com')).toBeNull();
   });
 
-  it('have an email each: of those who ask for one at the same time one gets it, and nobody after', async () => {
+  it('have a unique email: of concurrent inserts one succeeds, and none after it', async () => {
     const { users } = opened().stores;
     const rivals = upTo(3).map(() => aUser({ email: 'same@example.com' }));
     const taken = await Promise.all(rivals.map((user) => users.insert(user)));
@@ -24,7 +24,7 @@ describeContract('users', (opened) => {
     for (const { id } of losers) expect(await users.byId(id)).toBeNull();
   });
 
-  it('sent again are there already', async () => {
+  it('are stored once when inserted again', async () => {
     const { users } = opened().stores;
     const user = aUser();
     expect([await users.insert(user), await users.insert(user)]).toEqual([true, true]);
@@ -52,7 +52,7 @@ describeContract('users', (opened) => {
     },
   );
 
-  it('outlive the server', async () => {
+  it('are kept over a restart', async () => {
     const user = aUser();
     await opened().stores.users.insert(user);
     await opened().reopen();

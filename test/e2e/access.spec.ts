@@ -1,17 +1,13 @@
+import { suiteFixture } from '../support/fixtures.js';
 import { handlersOf } from '../support/route-rules.js';
-import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { PASSWORD, startTestServer } from '../support/server.js';
 
 const NO_TOKEN = { error: 'No valid token found in Authorization header or cookie', code: 'INVALID_TOKEN' };
 
 describe('access rules', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer());
 
-  beforeAll(async () => {
-    server = await startTestServer();
-  });
-  afterAll(() => server.close());
-
-  it('are declared by every route and every relay event', () => {
+  it('every route and every relay event declares its rule', () => {
     const handlers = handlersOf(server.app);
     expect(handlers.length).toBeGreaterThan(10);
     const events = handlers.filter(({ kind }) => kind === 'event').map(({ name }) => name);
@@ -19,14 +15,14 @@ describe('access rules', () => {
     expect(handlers.filter(({ rule }) => rule === undefined)).toEqual([]);
   });
 
-  it('fit what they protect: events belong to clients, routes never do', () => {
+  it('relay events have client rules and routes never do', () => {
     const misfits = handlersOf(server.app).filter(
       ({ kind, rule }) => (kind === 'event') !== (rule === 'client'),
     );
     expect(misfits).toEqual([]);
   });
 
-  it('leave only accounts and health open to everyone', () => {
+  it('only the routes of accounts and health are open without a token', () => {
     const open = handlersOf(server.app).filter(({ rule }) => rule === 'public');
     expect(open.map(({ name }) => name).sort()).toEqual([
       'AuthController.login',
@@ -38,7 +34,7 @@ describe('access rules', () => {
     ]);
   });
 
-  it('leave to owners who belongs to a workspace and how it is set up', () => {
+  it('only owners may change members and settings of a workspace', () => {
     const owners = handlersOf(server.app).filter(({ rule }) => rule === 'owner');
     expect(owners.map(({ name }) => name).sort()).toEqual([
       'MembersController.add',
@@ -50,27 +46,21 @@ describe('access rules', () => {
 });
 
 describe('a token', () => {
-  let server: TestServer;
-  let ada: TestUser;
-
-  beforeAll(async () => {
-    server = await startTestServer({ config: { origins: ['https://editor.example.com'] } });
-    ada = await server.register();
-  });
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer({ config: { origins: ['https://editor.example.com'] } }));
+  const ada = suiteFixture(() => server.register());
 
   const list = (headers: Record<string, string>) => server.request('GET', '/workspaces', undefined, headers);
   const create = (headers: Record<string, string>) =>
     server.request('POST', '/workspaces', { name: 'w' }, headers);
 
   it.each(['Bearer', 'bearer', 'BEARER'])(
-    'is taken from the Authorization header under the scheme %s [REQ-3]',
+    'a token is read from the Authorization header under the scheme %s [REQ-3]',
     async (scheme) => {
       expect((await list({ authorization: `${scheme} ${ada.token}` })).status).toBe(200);
     },
   );
 
-  it('is else taken from the cookie access_token, among others [REQ-3]', async () => {
+  it('a token is read from the cookie access_token where the header is absent [REQ-3]', async () => {
     expect((await list({ cookie: `a=b; access_token=${ada.token}; c=d` })).status).toBe(200);
   });
 
@@ -81,24 +71,24 @@ describe('a token', () => {
     ['another cookie', { cookie: 'token=x' }],
     ['an empty cookie', { cookie: 'access_token=' }],
     ['another scheme', { authorization: 'Basic YTpi' }],
-  ])('is missed with %s', async (_, headers) => {
+  ])('rejects a request with %s as one without a token', async (_, headers) => {
     const { status, body } = await list(headers);
     expect({ status, body }).toEqual({ status: 401, body: NO_TOKEN });
   });
 
   it.each(['Bearer nonsense', 'Bearer'])(
-    'that is wrong or missing in the header "%s" is not made good by a cookie [REQ-3]',
+    'a cookie does not replace the wrong or missing token of the header "%s" [REQ-3]',
     async (authorization) => {
       expect((await list({ authorization, cookie: `access_token=${ada.token}` })).status).toBe(401);
     },
   );
 
-  it('in the cookie counts where the header has another scheme', async () => {
+  it('a token in the cookie is read where the header has another scheme', async () => {
     const headers = { authorization: 'Basic YTpi', cookie: `access_token=${ada.token}` };
     expect((await list(headers)).status).toBe(200);
   });
 
-  it('in a cookie does not write for a page of another site [REQ-3]', async () => {
+  it('rejects a write with a cookie from a page of another site [REQ-3]', async () => {
     const cookie = `access_token=${ada.token}`;
     const foreign = { cookie, origin: 'https://evil.example.com' };
     expect(await create(foreign)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
@@ -107,19 +97,19 @@ describe('a token', () => {
     expect((await list(foreign)).status).toBe(200);
   });
 
-  it('in a cookie writes for our own page, for an allowed origin, and where there is none', async () => {
+  it('accepts a write with a cookie from the own page, from an allowed origin and without an origin', async () => {
     const cookie = `access_token=${ada.token}`;
     expect((await create({ cookie, origin: server.url })).status).toBe(201);
     expect((await create({ cookie, origin: 'https://editor.example.com' })).status).toBe(201);
     expect((await create({ cookie })).status).toBe(201);
   });
 
-  it('in the header writes from anywhere', async () => {
+  it('accepts a write with a token in the header from every origin', async () => {
     const headers = { authorization: `Bearer ${ada.token}`, origin: 'https://evil.example.com' };
     expect((await create(headers)).status).toBe(201);
   });
 
-  it('is asked for before the content type, the size and the form of the body are looked at [REQ-2]', async () => {
+  it('checks the token before the content type, the size and the form of the body [REQ-2]', async () => {
     const answers = [
       await server.request('POST', '/workspaces', '{', {}),
       await server.request('POST', '/workspaces', '{}', { 'content-type': 'not a type at all' }),
@@ -129,7 +119,7 @@ describe('a token', () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
   });
 
-  it('is not needed to log in, even when a wrong one is sent along', async () => {
+  it('logs in without a token and with a wrong one', async () => {
     const login = { email: ada.email, password: PASSWORD };
     const answer = await server.request('POST', '/auth/login', login, { authorization: 'Bearer nonsense' });
     expect(answer.status).toBe(200);
@@ -137,16 +127,10 @@ describe('a token', () => {
 });
 
 describe('rate limits', () => {
-  let server: TestServer;
-  let ada: TestUser;
+  const server = suiteFixture(() => startTestServer({ config: { rateLimit: 3 } }));
+  const ada = suiteFixture(() => server.register());
 
-  beforeAll(async () => {
-    server = await startTestServer({ config: { rateLimit: 3 } });
-    ada = await server.register();
-  });
-  afterAll(() => server.close());
-
-  it('stop a member who writes too much, and say when to go on', async () => {
+  it('reject the writes of a member over the limit, with Retry-After', async () => {
     const { id } = await ada.createWorkspace();
     await ada.createWorkspace();
     await ada.createWorkspace();
@@ -156,12 +140,12 @@ describe('rate limits', () => {
     expect((await ada.get(`/workspaces/${id}`)).status).toBe(200);
   });
 
-  it('are each member’s own', async () => {
+  it('count each member separately', async () => {
     const ben = await server.register();
     await ben.createWorkspace();
   });
 
-  it('let ten times as many reads pass', async () => {
+  it('allow ten times as many reads as writes', async () => {
     const ben = await server.register();
     const answers = await Promise.all(Array.from({ length: 31 }, () => ben.get('/workspaces')));
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);

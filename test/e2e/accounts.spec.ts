@@ -3,21 +3,17 @@ import { createHook } from 'node:async_hooks';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storesOf } from '../contract/backends.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
-import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
+import { PASSWORD, startTestServer } from '../support/server.js';
 
 describe('accounts', () => {
-  let server: TestServer;
-
-  beforeAll(async () => {
-    server = await startTestServer();
-  });
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer());
 
   const post = <T = Credentials>(path: string, body: unknown) =>
     server.request<T>('POST', `/auth/${path}`, body);
 
-  it('are registered and logged in at once', async () => {
+  it('registration logs in', async () => {
     const answer = await post('register', {
       email: 'Ada@Example.com',
       password: PASSWORD,
@@ -37,13 +33,13 @@ describe('accounts', () => {
     ).toMatchObject({ status: 200 });
   });
 
-  it('have one email each, whatever its case', async () => {
+  it('rejects a registered email in another case', async () => {
     await server.register('twice@example.com');
     const again = await post('register', { email: 'TWICE@example.com', password: PASSWORD });
     expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
-  it('have one email each, also where several come at once, and in any Unicode form', async () => {
+  it('registers one of several concurrent requests with one email, in any Unicode form', async () => {
     const forms = ['jos\u00e9@example.com', 'jose\u0301@example.com'];
     const slow = hold(storesOf(server.app).users, 'insert');
     const all = [...forms, ...forms].map((email) => post('register', { email, password: PASSWORD }));
@@ -53,13 +49,13 @@ describe('accounts', () => {
     expect(statuses.sort()).toEqual([201, 409, 409, 409]);
   });
 
-  it('are logged in with the email in any case', async () => {
+  it('logs in with the email in any case', async () => {
     const user = await server.register('case@example.com');
     const answer = await post('login', { email: 'CASE@example.com', password: PASSWORD });
     expect(answer).toMatchObject({ status: 200, body: { user: { id: user.id, fullName: null } } });
   });
 
-  it('say the same of an unknown email and of a wrong password', async () => {
+  it('gives the same answer to an unknown email and to a wrong password', async () => {
     const { email } = await server.register();
     const wrong = await post('login', { email, password: 'something else entirely' });
     const unknown = await post('login', { email: 'nobody@example.com', password: PASSWORD });
@@ -70,7 +66,7 @@ describe('accounts', () => {
     expect([unknown.status, unknown.body]).toEqual([wrong.status, wrong.body]);
   });
 
-  it('take the work of a password to be said to be unknown', async () => {
+  it('an unknown email costs the hashing of a password', async () => {
     let hashed = 0;
     const hook = createHook({
       init: (_, type) => void (hashed += type === 'SCRYPTREQUEST' ? 1 : 0),
@@ -89,20 +85,20 @@ describe('accounts', () => {
     ['a password that is no text', { email: 'a@b.com', password: 123456789012 }, ['password']],
     ['a half character in the password', { email: 'a@b.com', password: `${PASSWORD}\ud800` }, ['password']],
     ['more than was asked for', { email: 'a@b.com', password: PASSWORD, admin: true }, ['admin']],
-  ])('are not registered with %s', async (_, body, fields) => {
+  ])('rejects a registration with %s', async (_, body, fields) => {
     const answer = await post<{ fields: object; code: string }>('register', body);
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(Object.keys(answer.body.fields)).toEqual(fields);
   });
 
-  it('take an email and a password as long as they may be', async () => {
+  it('accepts an email and a password of the maximum length', async () => {
     const email = `${'a'.repeat(244)}@example.com`;
     const password = 'x'.repeat(256);
     expect(await post('register', { email, password, fullName: null })).toMatchObject({ status: 201 });
     expect(await post('login', { email, password })).toMatchObject({ status: 200 });
   });
 
-  it('keep no password and no refresh token in the clear', async () => {
+  it('stores neither passwords nor refresh tokens in plain text', async () => {
     const { credentials } = await server.register();
     for (const file of await readdir(server.dataDir)) {
       const content = await readFile(join(server.dataDir, file), 'latin1');

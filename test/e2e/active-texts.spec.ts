@@ -1,19 +1,15 @@
 import type { SessionContext } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { givenFile } from '../support/fake-client.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { activeFile, TextsFixture } from '../support/texts-fixture.js';
 
 describe('the text of Active Files', () => {
-  let server: TestServer;
-  let user: TestUser;
+  const server = suiteFixture(() => startTestServer());
+  const user = suiteFixture(() => server.register());
   let setup: TextsFixture;
-  beforeAll(async () => {
-    server = await startTestServer();
-    user = await server.register();
-  });
-  afterAll(() => server.close());
   beforeEach(async () => {
     setup = new TextsFixture(await RelayFixture.on(server, user));
   });
@@ -27,7 +23,7 @@ describe('the text of Active Files', () => {
   };
   const json = () => context<SessionContext>('?format=json&include=active');
 
-  it('is in the context that asks for it, as the editor has it now [CONTEXT-8]', async () => {
+  it('the context includes the text as the editor has it now, when asked to [CONTEXT-8]', async () => {
     await setup.open(activeFile('proj/b.ts', 'b\n'), activeFile('proj/a.ts', 'old\n'));
     const client = await setup.client('editor');
     const texts: Record<string, string> = { 'proj/a.ts': 'new\n', 'proj/b.ts': 'b\n' };
@@ -42,7 +38,7 @@ describe('the text of Active Files', () => {
     expect(await context<string>('?include=active')).toBe(markdown);
   });
 
-  it('is not where it was not asked for, and nobody is asked for it', async () => {
+  it('the context asks no client for the text unless it is asked to include it', async () => {
     await setup.open(activeFile('proj/a.ts', 'a\n'));
     const client = await setup.client('editor');
     client.giveFile = () => givenFile('a\n');
@@ -53,7 +49,7 @@ describe('the text of Active Files', () => {
     expect((await user.get(path)).status).toBe(400);
   });
 
-  it('is left out with the reason where it can’t be had or does not fit [CONTEXT-8]', async () => {
+  it('the context omits the text with the reason where it is unavailable or too large [CONTEXT-8]', async () => {
     const large = 'x'.repeat(200_000);
     await setup.open(
       ...['away', 'binary', 'ignored'].map((name) => activeFile(`proj/${name}`, 'x')),
@@ -77,7 +73,7 @@ describe('the text of Active Files', () => {
     expect(client.reads.map(({ docPath }) => docPath)).not.toContain('proj/large');
   });
 
-  it('outranks what read gives, which says so [TOOL-3]', async () => {
+  it('read warns that the editor has newer text [TOOL-3]', async () => {
     await setup.write('/Proj/a.ts', 'cloud\n');
     await setup.open(activeFile('proj/a.ts', 'open\n'));
     const { result } = await setup.call('read', { path: '/proj/A.ts' });

@@ -11,7 +11,7 @@ import { UnreadAnswers } from '../../src/limits/unread-answers.js';
 const IN_LINE = 4;
 const BYTES = 1024 * 1024;
 
-describe('responses that are over', () => {
+describe('closed responses', () => {
   const config = Config.with({ maxUnreadBytes: 64 * BYTES, maxUserAnswerBytes: 8 * BYTES });
   let server: Server;
   afterEach(() => void server.close());
@@ -36,13 +36,13 @@ describe('responses that are over', () => {
     await closed;
   }
 
-  it('are told once each, also where they stood in line on a connection that has closed', async () => {
-    let told = 0;
-    await goneWith((_request, { raw }) => onResponseClosed(raw, () => (told += 1)));
-    expect(told).toBe(IN_LINE);
+  it('reports each closed response once, also those queued on a closed connection', async () => {
+    let reports = 0;
+    await goneWith((_request, { raw }) => onResponseClosed(raw, () => (reports += 1)));
+    expect(reports).toBe(IN_LINE);
   });
 
-  it('count no longer as unread, where they stood in line too [REQ-22]', async () => {
+  it('a closed response, queued or not, no longer counts as unread [REQ-22]', async () => {
     const answers = new UnreadAnswers(config);
     const gone: [FastifyRequest, FastifyReply][] = [];
     await goneWith((request, reply) => {
@@ -54,7 +54,7 @@ describe('responses that are over', () => {
     expect(answers.held).toBe(0);
   });
 
-  it('give back what a turn’s answer held, where they stood in line too', async () => {
+  it('a closed response releases the budget of its turn result, also while queued', async () => {
     const answers = new AnswersInFlight(config);
     await goneWith((_request, { raw }) =>
       answers.reserve({ userId: 'ada', sessionId: 's', turnId: 't' }, BYTES, raw),

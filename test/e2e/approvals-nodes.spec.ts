@@ -33,7 +33,7 @@ function hold(server: TestServer): { letGo: () => void; ran: string[] } {
 
 const everything = ['write', 'edit', 'rm', 'mv', 'mkdir'];
 
-describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
+describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus', (line) => {
   const nodes = onTwoNodes(line);
   let two: TwoNodes;
   let [a, b]: RelayFixture[] = [];
@@ -43,7 +43,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     await ask(a, everything);
   });
 
-  it('run at the one what is allowed there, though the other took the turn, and what waited behind it [APPROVAL-3]', async () => {
+  it('run an allowed call on the node of its approval, and then the calls that waited for it [APPROVAL-3]', async () => {
     const client = await asker(a!);
     await b!.post([write('w', '/a', 'x'), read('r', '/a')], { turnId: 't' });
     await waitFor(() => client.calls.length === 1, 'the delivery');
@@ -52,7 +52,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     expect((await a!.steps('w')).filter((step) => step === 'Executing')).toHaveLength(1);
   });
 
-  it('keep the order where the other still runs a call before the one that is allowed [APPROVAL-3]', async () => {
+  it('start an allowed call only after the other node has finished the call before it [APPROVAL-3]', async () => {
     const client = await asker(a!);
     const atB = hold(two.servers.b);
     const atA = hold(two.servers.a);
@@ -69,7 +69,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     expect([atB.ran, atA.ran]).toEqual([['ls', 'write', 'read'], []]);
   });
 
-  it('let go of what waits behind a decision that did not come in time [APPROVAL-4]', async () => {
+  it('release the waiting calls when a decision does not come in time [APPROVAL-4]', async () => {
     const client = await asker(a!);
     await b!.post([write('w', '/a'), call('l', 'ls', {})], { turnId: 't', timeouts: { approvalMs: 2_000 } });
     await waitFor(() => client.calls.length === 1, 'the delivery');
@@ -96,7 +96,7 @@ describe('a call that waits for approval', () => {
     return a.movedTo(await two.nodes.start('a'));
   };
 
-  it('outlives the server, with what waits behind it, and is decided by a client that comes back [APPROVAL-4]', async () => {
+  it('survives a restart with the calls that wait for it, and is decided by the client that returns [APPROVAL-4]', async () => {
     const client = await asker(a);
     await a.post([write('w', '/a', 'x'), read('r', '/a')], { turnId: 't' });
     const delivered = await client.delivery();
@@ -110,7 +110,7 @@ describe('a call that waits for approval', () => {
     expect(await standing(again, 't', 20_000)).toEqual(['r succeeded', 'w succeeded']);
   });
 
-  it('is run as it was edited before the server was stopped, once what is before it has been decided [APPROVAL-2]', async () => {
+  it('runs with its edited arguments after a restart, once the calls before it are decided [APPROVAL-2]', async () => {
     const client = await asker(a);
     await a.post([write('1', '/a', 'x'), write('2', '/b', 'y'), read('r', '/b')], { turnId: 't' });
     await client.delivery(2);
@@ -124,7 +124,7 @@ describe('a call that waits for approval', () => {
     expect((await again.calls('t')).r).toMatchObject({ result: { content: { text: 'as it was edited' } } });
   });
 
-  it('is decided by the journal of a client whose report was lost, once [APPROVAL-4]', async () => {
+  it('is decided once by the journal of a client whose report was lost [APPROVAL-4]', async () => {
     const client = await asker(a);
     await a.post([write('1', '/a', 'x'), write('2', '/a', 'y')], { turnId: 't' });
     await client.delivery(2);
@@ -143,7 +143,7 @@ describe('a call that waits for approval', () => {
     expect((await again.steps('1')).filter((step) => step === 'Executing')).toHaveLength(1);
   });
 
-  it('goes to another client where its own has lost it [RELAY-4]', async () => {
+  it('goes to another client when its own client has lost it [RELAY-4]', async () => {
     const client = await asker(a);
     await a.post([write('w', '/a', 'x')], { turnId: 't' });
     await client.delivery();
@@ -156,7 +156,7 @@ describe('a call that waits for approval', () => {
     expect(await standing(a, 't', 20_000)).toEqual(['w succeeded']);
   });
 
-  it('that was allowed and had begun when the server died is not run again [FILE-6]', async () => {
+  it('does not run again when the server died after it was allowed and had begun [FILE-6]', async () => {
     const client = await asker(a);
     const first = hold(two.servers.a);
     await a.post([write('w', '/a', 'x'), write('v', '/b', 'y'), call('l', 'ls', {})], { turnId: 't' });
@@ -170,7 +170,7 @@ describe('a call that waits for approval', () => {
     expect(first.ran).toEqual(['write']);
   });
 
-  it('holds up the rest when the one before it died with the server, and lets it go once decided [APPROVAL-3]', async () => {
+  it('holds up the next calls after a restart until it is decided [APPROVAL-3]', async () => {
     const client = await asker(a);
     hold(two.servers.a);
     await a.post([call('l', 'ls', {}), write('w', '/a', 'x'), read('r', '/a')], { turnId: 't' });

@@ -1,9 +1,10 @@
 import type { Workspace } from '@patchbay/protocol';
 import type { FakeClient } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { readCallTrail, readTrail } from '../support/invariants.js';
 import type { RelayFixture } from '../support/relay-fixture.js';
 import { refused } from '../support/result-fixture.js';
-import { startTestServer, type TestServer } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import {
   ask,
   asker,
@@ -17,12 +18,8 @@ import {
 } from '../support/approval-fixture.js';
 
 describe('a workspace that asks for approval', () => {
-  let server: TestServer;
-  let fixture: RelayFixture;
-  beforeAll(async () => void (server = await startTestServer({ config: { maxWaitMs: 2_000 } })));
-  beforeEach(async () => void (fixture = await askingFixture(server)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer({ config: { maxWaitMs: 2_000 } }));
+  const fixture = testFixture(() => askingFixture(server));
 
   const post = async (...calls: unknown[]): Promise<string> => (await fixture.post(calls)).body.result.turnId;
   const cloud = async (path: string) => {
@@ -43,7 +40,7 @@ describe('a workspace that asks for approval', () => {
     return { client, turnId };
   };
 
-  it('is told of which tools by an owner, and tells its members [APPROVAL-1]', async () => {
+  it('lets an owner choose the tools, and shows them to members [APPROVAL-1]', async () => {
     const path = `/workspaces/${fixture.workspaceId}`;
     const put = (body: object) => fixture.user.request<Workspace>('PUT', path, body);
     expect((await put({ approvals: ['rm', 'mv'] })).body).toMatchObject({
@@ -62,7 +59,7 @@ describe('a workspace that asks for approval', () => {
     expect((await put({ approvals: [] })).body.approvals).toEqual([]);
   });
 
-  it('asks about its own tools alone, and about the calls accepted since [APPROVAL-1]', async () => {
+  it('asks for the chosen tools only, and for calls accepted after the choice [APPROVAL-1]', async () => {
     await ask(fixture, ['rm']);
     const turnId = await post(write('w', '/a.txt'), read('r', '/a.txt'), call('d', 'rm', { path: '/a.txt' }));
     await until(turnId, 'r', 'succeeded');
@@ -72,7 +69,7 @@ describe('a workspace that asks for approval', () => {
     expect(put.status).toBe(201);
   });
 
-  it('has a person asked by the session’s client, and runs what is allowed itself [APPROVAL-2]', async () => {
+  it('asks a person through the session’s client, and runs an allowed call on the server [APPROVAL-2]', async () => {
     const { client, turnId } = await given();
     const [delivered] = client.calls;
     expect(delivered).toMatchObject({ name: 'write', approvalOnly: true, arguments: { path: '/a.txt' } });
@@ -101,18 +98,18 @@ describe('a workspace that asks for approval', () => {
     ]);
   });
 
-  it('has the decision in the trail, with the end of the call too [APPROVAL-4]', async () => {
+  it('records the decision and the end of the call in the trail [APPROVAL-4]', async () => {
     const { client, turnId } = await given();
     await client.report(client.calls[0]!, decided('allow_always', { note: 'all of them' }));
     await until(turnId, 'w', 'succeeded');
-    const told = { approval: { decision: 'allow_always', by: 'ada', note: 'all of them' } };
+    const fields = { approval: { decision: 'allow_always', by: 'ada', note: 'all of them' } };
     for (const step of ['Approved', 'ResultReceived']) {
       const [event] = await readTrail(fixture.user, fixture.workspaceId, `&event=Tool.Write.${step}`);
-      expect(event!.fields).toMatchObject({ path: 'a.txt', ...told });
+      expect(event!.fields).toMatchObject({ path: 'a.txt', ...fields });
     }
   });
 
-  it('runs what a person has edited as it was edited [APPROVAL-2]', async () => {
+  it('runs a call with the arguments that a person has edited [APPROVAL-2]', async () => {
     const { client, turnId } = await given();
     const [delivered] = client.calls;
     const edit = (editedArguments: object) => client.report(delivered!, decided('edit', { editedArguments }));
@@ -125,7 +122,7 @@ describe('a workspace that asks for approval', () => {
     expect(trail.at(-1)!.fields).toMatchObject({ path: 'b.txt', approval: { edited: { path: 'b.txt' } } });
   });
 
-  it('changes nothing that was denied [APPROVAL-2]', async () => {
+  it('changes nothing for a denied call [APPROVAL-2]', async () => {
     const { client, turnId } = await given();
     expect(await client.report(client.calls[0]!, decided('deny', { note: 'Not now.' }))).toEqual({
       ok: true,
@@ -137,7 +134,7 @@ describe('a workspace that asks for approval', () => {
     expect(await cloud('/a.txt')).toBeNull();
   });
 
-  it('takes a decision of the client that was asked, and nothing else for one [APPROVAL-2]', async () => {
+  it('accepts a decision only from the client that was asked, and nothing else as a decision [APPROVAL-2]', async () => {
     const { client, turnId } = await given();
     const [delivered] = client.calls;
     expect(await client.status(delivered!, 'running')).toMatchObject(refused('CONFLICT'));
@@ -150,7 +147,7 @@ describe('a workspace that asks for approval', () => {
     expect(await standing(fixture, turnId)).toEqual(['w acknowledged']);
   });
 
-  it('takes the same decision again as a duplicate, and no other one [APPROVAL-4]', async () => {
+  it('accepts a repeated decision as a duplicate and rejects another one [APPROVAL-4]', async () => {
     const { client, turnId } = await given();
     const [delivered] = client.calls;
     const [first, second] = await Promise.all([
@@ -164,7 +161,7 @@ describe('a workspace that asks for approval', () => {
     expect((await fixture.steps('w')).filter((step) => step === 'Executing')).toHaveLength(1);
   });
 
-  it('gives the call to no client that does not say it can ask [APPROVAL-2]', async () => {
+  it('offers the call to no client without support for approvals [APPROVAL-2]', async () => {
     const old = await fixture.client();
     const turnId = await post(write('w', '/a.txt'));
     const able = await asker(fixture, { clientId: 'able' });
@@ -174,7 +171,7 @@ describe('a workspace that asks for approval', () => {
     await until(turnId, 'w', 'succeeded');
   });
 
-  it('goes the way of a client’s tool outside of a turn [APPROVAL-5]', async () => {
+  it('treats a direct call like a call of a client’s tool [APPROVAL-5]', async () => {
     const client = await asker(fixture);
     const path = `/workspaces/${fixture.workspaceId}/tools`;
     const write = { tool: 'write', args: { path: '/a.txt', content: { text: 'x' } } };
@@ -190,16 +187,12 @@ describe('a workspace that asks for approval', () => {
 });
 
 describe('the server calls of a turn', () => {
-  let server: TestServer;
-  let fixture: RelayFixture;
+  const server = suiteFixture(() => startTestServer());
+  const fixture = testFixture(() => askingFixture(server));
   let client: FakeClient;
-  beforeAll(async () => void (server = await startTestServer()));
   beforeEach(async () => {
-    fixture = await askingFixture(server);
     client = await asker(fixture);
   });
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
 
   const post = async (calls: unknown[], more: Record<string, unknown> = {}): Promise<string> => {
     const { turnId } = (await fixture.post(calls, more)).body.result;
@@ -207,7 +200,7 @@ describe('the server calls of a turn', () => {
   };
   const decide = (id: string, decision: string) => client.report(deliveredAs(client, id), decided(decision));
 
-  it('wait behind one that a person is asked about, and see what it has done [APPROVAL-3]', async () => {
+  it('wait for a call that a person is asked about, and see its changes [APPROVAL-3]', async () => {
     const turnId = await post([read('r0', '/a'), write('w', '/a'), read('r1', '/a'), call('l', 'ls', {})]);
     await client.delivery();
     await fixture.untilCall(turnId, 'r0', 'failed');
@@ -228,14 +221,14 @@ describe('the server calls of a turn', () => {
     expect(await fixture.steps('r1')).toEqual(['Accepted', 'Executing', 'ResultReceived']);
   });
 
-  it('go on where it is denied [APPROVAL-3]', async () => {
+  it('go on after a denial [APPROVAL-3]', async () => {
     const turnId = await post([write('w', '/a'), read('r', '/a')]);
     await client.delivery();
     await decide('w', 'deny');
     expect(await standing(fixture, turnId, 5_000)).toEqual(['r failed', 'w denied']);
   });
 
-  it('go on where it is cancelled, whose client is told to stop [APPROVAL-3]', async () => {
+  it('go on after a cancel, and the client is told to stop [APPROVAL-3]', async () => {
     const turnId = await post([write('w', '/a'), call('l', 'ls', {})]);
     await client.delivery();
     await fixture.cancel(turnId, 'w');
@@ -244,7 +237,7 @@ describe('the server calls of a turn', () => {
     expect(client.cancels).toEqual([{ callId: client.calls[0]!.callId, reason: 'cancelled' }]);
   });
 
-  it('go on where nobody takes it or decides about it in time [APPROVAL-4]', async () => {
+  it('go on when no client takes the call or nobody decides in time [APPROVAL-4]', async () => {
     const slow = await post([write('w', '/a'), call('l', 'ls', {})], { timeouts: { approvalMs: 1_000 } });
     await client.delivery();
     expect(await standing(fixture, slow, 8_000)).toEqual(['l succeeded', 'w timed_out']);
@@ -256,7 +249,7 @@ describe('the server calls of a turn', () => {
     expect((await fixture.calls(lost)).w).toMatchObject({ error: { code: 'DELIVERY_TIMEOUT' } });
   });
 
-  it('keep their order in whichever order they are allowed [APPROVAL-3]', async () => {
+  it('keep their order whichever is allowed first [APPROVAL-3]', async () => {
     const turnId = await post([write('1', '/a', 'first'), write('2', '/a', 'second'), read('r', '/a')]);
     await client.delivery(2);
     await decide('2', 'allow');
@@ -266,7 +259,7 @@ describe('the server calls of a turn', () => {
     expect((await fixture.calls(turnId)).r).toMatchObject({ result: { content: { text: 'second' } } });
   });
 
-  it('are all ended by a cancel of the turn, those that wait, too [TURN-7]', async () => {
+  it('end with a cancel of the turn, the waiting ones included [TURN-7]', async () => {
     const turnId = await post([write('1', '/a'), write('2', '/a'), read('r', '/a')]);
     await client.delivery(2);
     await decide('2', 'allow');
@@ -276,7 +269,7 @@ describe('the server calls of a turn', () => {
     expect(client.cancels.map(({ callId }) => callId)).toEqual([deliveredAs(client, '1').callId]);
   });
 
-  it('let the calls of clients go their own way [APPROVAL-3]', async () => {
+  it('do not delay calls of clients [APPROVAL-3]', async () => {
     const editor = await fixture.client({ clientId: 'maker' });
     const create = call('c', 'workspace_create_file', { path: 'c.txt', content: '' });
     const turnId = await post([write('w', '/a'), create]);

@@ -1,24 +1,18 @@
 import type { AuditEvent, AuditPage, Json } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { createdResult } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 const TEXT = 'one\n';
 
 describe('paths in the audit trail', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    server = await startTestServer();
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer());
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
   const trail = (query = ''): Promise<AuditEvent[]> => readTrail(user, fixture.workspaceId, query);
   const about = (path: string): Promise<AuditEvent[]> => trail(`&path=${encodeURIComponent(path)}`);
@@ -60,7 +54,7 @@ describe('paths in the audit trail', () => {
     return call.batch!.batchId!;
   };
 
-  it('have one form in events of tools and of files, whatever the spelling [AUDIT-7]', async () => {
+  it('events of tools and of files record a path in one form, whatever its spelling [AUDIT-7]', async () => {
     const client = await fixture.client();
     await fixture.post([createCall('create', './Docs/README.md'), createCall('denied', 'docs\\readme.md')]);
     await client.report(await client.delivery(1));
@@ -92,14 +86,14 @@ describe('paths in the audit trail', () => {
     );
     const [created] = events.filter(({ name }) => name === 'File.Created');
     expect(created!.fields).toMatchObject({ path: 'docs/readme.md', displayPath: 'docs/ReadMe.md' });
-    const wanted = ofFile.map(({ seq }) => seq);
+    const expected = ofFile.map(({ seq }) => seq);
     for (const spelling of ['docs/readme.md', '/docs/README.md', 'Docs\\Readme.MD', './docs//readme.md'])
-      expect([spelling, await seqs(spelling)]).toEqual([spelling, wanted]);
+      expect([spelling, await seqs(spelling)]).toEqual([spelling, expected]);
     expect(await seqs('docs/readme')).toEqual([]);
     expect(await seqs('readme.md')).toEqual([]);
   });
 
-  it('are asked for by the folder that they are below, with a slash or with /** [AUDIT-7]', async () => {
+  it('a query for a folder finds the paths below it, written with a slash or with /** [AUDIT-7]', async () => {
     for (const path of ['/Src/a.ts', '/src/deep/b.ts', '/srcs/c.ts', '/.hidden', '/src2'])
       await tool('write', { path, content: TEXT });
     await applied('src/patched.ts', 'elsewhere/d.ts');
@@ -125,7 +119,7 @@ describe('paths in the audit trail', () => {
       expect([spelling, await seqs(spelling)]).toEqual([spelling, all]);
   });
 
-  it('are found by either end of a move, and by what a person made of a path [AUDIT-7]', async () => {
+  it('a query finds a move by either end, and a path that a person has edited [AUDIT-7]', async () => {
     await tool('write', { path: '/From.md', content: TEXT });
     await tool('mv', { from: 'from.md', to: 'Folder/To.md' });
     for (const path of ['FROM.md', 'folder/to.md'])
@@ -144,7 +138,7 @@ describe('paths in the audit trail', () => {
     ]);
   });
 
-  it('of a create that leaves out the one folder are found by the docPath too [AUDIT-7]', async () => {
+  it('a query by docPath finds a create that omits the only folder [AUDIT-7]', async () => {
     const root = { name: 'Proj', rootId: '0197a000-0000-7000-8000-000000000001', docPath: 'proj' };
     const client = await fixture.client({ roots: [root] });
     await fixture.post([createCall('c', 'src/A.ts')]);
@@ -156,7 +150,7 @@ describe('paths in the audit trail', () => {
       expect([path, await seqs(path)]).toEqual([path, ofCall]);
   });
 
-  it('of Cloud files are found without the name of their folder, as those of the create are [AUDIT-7]', async () => {
+  it('a query finds Cloud files by a path without the name of their folder [AUDIT-7]', async () => {
     const root = { name: 'Proj', rootId: '0197a000-0000-7000-8000-000000000002', docPath: 'proj' };
     const client = await fixture.client({
       roots: [root],
@@ -187,7 +181,7 @@ describe('paths in the audit trail', () => {
     expect(await seqs('a.ts')).toEqual([]);
   });
 
-  it('of a large batch are found, also those that its events do not name [AUDIT-7]', async () => {
+  it('a query finds all paths of a large batch, also those that its events do not name [AUDIT-7]', async () => {
     const docPaths = Array.from({ length: 250 }, (_, at) => `large/${at}/file.ts`);
     const batchId = await applied(...docPaths);
     const ofBatch = (await trail(`&batchId=${batchId}`)).filter(({ name }) => name.endsWith('.Forwarded'));
@@ -200,13 +194,13 @@ describe('paths in the audit trail', () => {
     expect(await about('other/')).toEqual([]);
   });
 
-  it('of a batch that is not even valid are found [AUDIT-7]', async () => {
+  it('a query finds the paths of an invalid batch [AUDIT-7]', async () => {
     const { arguments: args } = patchOf('Not/Folded.ts');
     await fixture.post([{ ...patchOf(), arguments: args }]);
     expect((await about('not/folded.ts')).map(({ name }) => name)).toEqual(['Tool.WritePatch.Rejected']);
   });
 
-  it('come with the newest first where that is asked, page by page [AUDIT-4]', async () => {
+  it('pages come newest first when asked for [AUDIT-4]', async () => {
     for (const path of ['/a', '/b', '/c']) await tool('write', { path, content: TEXT });
     const oldest = await trail();
     const collected: AuditEvent[] = [];

@@ -1,28 +1,24 @@
 import type { AuditEvent, AuditPage, ErrorBody, Json } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { createdResult, failedResult } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { isOfTurn, readTrail } from '../support/invariants.js';
 import { patchCall } from '../support/patch-fixture.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
-import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { type Answer, startTestServer } from '../support/server.js';
 
 const SECRET = 'the content of a file';
 
 describe('the audit trail', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  const lines: string[] = [];
-  beforeAll(async () => {
-    server = await startTestServer({
+  const server = suiteFixture(() =>
+    startTestServer({
       config: { logLevel: 'trace' },
       logDestination: { write: (line: string) => void lines.push(line) },
-    });
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+    }),
+  );
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
+  const lines: string[] = [];
 
   const page = (query = '', who = user): Promise<Answer<AuditPage>> =>
     who.get(`/workspaces/${fixture.workspaceId}/audit${query}`);
@@ -54,7 +50,7 @@ describe('the audit trail', () => {
     return { sessions: [first.sessionId, second.sessionId], turns: [first.turnId, second.turnId] };
   }
 
-  it('says of a delivery and of a result what is promised, and who it was [AUDIT-2] [AUDIT-5]', async () => {
+  it('records the documented fields of a delivery and of a result, and the actor [AUDIT-2] [AUDIT-5]', async () => {
     const client = await fixture.client({ clientId: 'editor-7' });
     await fixture.post([
       {
@@ -106,7 +102,7 @@ describe('the audit trail', () => {
     });
   });
 
-  it('is asked by session, conversation, turn, call, tool, event, success, code and path, alone and together [AUDIT-4]', async () => {
+  it('can be filtered by session, conversation, turn, call, tool, event, success, code and path, alone and together [AUDIT-4]', async () => {
     const { sessions, turns } = await history();
     const everything = await trail();
     const callId = everything.find(({ toolCallId }) => toolCallId === 'bad')!.callId!;
@@ -158,7 +154,7 @@ describe('the audit trail', () => {
     }
   });
 
-  it('is asked by time, both ends included, in any zone [AUDIT-4]', async () => {
+  it('can be filtered by time, both ends included, in any time zone [AUDIT-4]', async () => {
     await history();
     const everything = await trail();
     const times = everything.map(({ at }) => at);
@@ -173,7 +169,7 @@ describe('the audit trail', () => {
     expect(await trail(`&from=${to}&to=2020-01-01`)).toEqual([]);
   });
 
-  it('comes page by page, and tells where it ends [AUDIT-4]', async () => {
+  it('comes in pages and marks the last one [AUDIT-4]', async () => {
     await history();
     const everything = await trail();
     const collected: AuditEvent[] = [];
@@ -215,7 +211,7 @@ describe('the audit trail', () => {
     ['to=7', 'to'],
     ['colour=red', 'colour'],
     ['event=a&event=b', 'event'],
-  ])('is not asked with %s', async (query, field) => {
+  ])('rejects a query with %s', async (query, field) => {
     expect(await page(`?${query}`)).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR', fields: { [field]: expect.any(String) as string } },
@@ -235,14 +231,14 @@ describe('the audit trail', () => {
     ['errorCode=Nope', 'errorCode', 'known: UNKNOWN_TOOL, '],
     ['errorCode=fileexists', 'errorCode', 'did you mean FileExists?'],
     ['errorCode=INVALID_ARGUMENT&success=false', 'errorCode', 'did you mean INVALID_ARGUMENTS?'],
-  ])('is not asked for what cannot be in it: %s [AUDIT-10]', async (query, field, hint) => {
+  ])('rejects a filter for a value that cannot occur: %s [AUDIT-10]', async (query, field, hint) => {
     await fixture.post([createCall('a')]);
     const answer = await page(`?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect((answer.body as unknown as ErrorBody).fields![field]).toContain(hint);
   });
 
-  it('is asked for a code that a client has made up, where an event has it [AUDIT-10]', async () => {
+  it('can be filtered by an error code that a client has made up, if an event has it [AUDIT-10]', async () => {
     const client = await fixture.client({ tools: ['workspace_write_patch'] });
     await fixture.post([patchCall([{}])]);
     const call = await client.delivery();
@@ -261,7 +257,7 @@ describe('the audit trail', () => {
     expect((await page('?errorCode=EditorOnIce')).status).toBe(400);
   });
 
-  it('is every member’s to read and nobody else’s', async () => {
+  it('is readable by every member and by nobody else', async () => {
     await fixture.post([createCall('a')]);
     const [member, stranger] = await Promise.all([server.register(), server.register()]);
     await user.addMember(fixture.workspaceId, member);
@@ -270,7 +266,7 @@ describe('the audit trail', () => {
     expect((await server.request('GET', `/workspaces/${fixture.workspaceId}/audit`)).status).toBe(401);
   });
 
-  it('holds no contents, and neither does the log, which has each event once at debug [AUDIT-3]', async () => {
+  it('holds no file contents, nor does the log, which has each event once at debug level [AUDIT-3]', async () => {
     lines.length = 0;
     await history();
     const client = fixture.clients[0]!;
@@ -301,7 +297,7 @@ describe('the audit trail', () => {
     expect(logged.filter(({ eventId }) => eventId !== undefined)).toHaveLength(events.length);
   });
 
-  it('keeps a path short that a client makes up', async () => {
+  it('truncates a long path that a client has made up', async () => {
     const client = await fixture.client();
     await fixture.post([createCall('a')]);
     const call = await client.delivery();

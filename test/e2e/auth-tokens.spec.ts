@@ -5,21 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storesOf } from '../contract/backends.js';
 import { describeEmbedded } from '../support/backend.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
-import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { PASSWORD, startTestServer, type TestUser } from '../support/server.js';
 import { newId } from '../../src/common/ids.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 
 const SECRET = 'a secret for tests that is long enough';
 
 describe('refresh tokens', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer({ clock }));
   const clock = new ShiftedClock();
-
-  beforeAll(async () => {
-    server = await startTestServer({ clock });
-  });
-  afterAll(() => server.close());
 
   const refresh = (refreshToken: string) =>
     server.request<Credentials>('POST', '/auth/refresh', { refreshToken });
@@ -35,7 +31,7 @@ describe('refresh tokens', () => {
     expect(body.refreshToken).not.toBe(user.credentials.refreshToken);
   });
 
-  it('that were used up, used again, end the login for both who hold it [REQ-7]', async () => {
+  it('reuse of a rotated token ends the login for both holders [REQ-7]', async () => {
     const { credentials } = await server.register();
     const second = await refresh(credentials.refreshToken);
     const third = await refresh(second.body.refreshToken);
@@ -46,7 +42,7 @@ describe('refresh tokens', () => {
     expect((await refresh(third.body.refreshToken)).status).toBe(401);
   });
 
-  it('are found to be used up however many came after them', async () => {
+  it('reuse is detected however many tokens were issued since', async () => {
     const { credentials } = await server.register();
     const second = await refresh(credentials.refreshToken);
     const third = await refresh(second.body.refreshToken);
@@ -54,7 +50,7 @@ describe('refresh tokens', () => {
     expect((await refresh(third.body.refreshToken)).status).toBe(401);
   });
 
-  it('work until their successor was used, for a client that never had the answer [REQ-7]', async () => {
+  it('stay valid until the successor is used, for a client that lost the answer [REQ-7]', async () => {
     const { credentials } = await server.register();
     await refresh(credentials.refreshToken);
     for (const ms of [1_000, 60_000, 24 * 60 * 60_000]) {
@@ -68,7 +64,7 @@ describe('refresh tokens', () => {
     expect((await refresh(credentials.refreshToken)).status).toBe(401);
   });
 
-  it('that two processes use at once give both the same successor, and both go on [REQ-7]', async () => {
+  it('two concurrent refreshes get the same successor and both go on [REQ-7]', async () => {
     const { credentials } = await server.register();
     let tokens = Array.from({ length: 5 }, () => credentials.refreshToken);
     for (let round = 0; round < 3; round += 1) {
@@ -80,7 +76,7 @@ describe('refresh tokens', () => {
     }
   });
 
-  it('that two processes use in one moment, before either is written, give both the same one [REQ-7]', async () => {
+  it('two refreshes before the first is written get the same successor [REQ-7]', async () => {
     const { credentials } = await server.register();
     const slow = hold(storesOf(server.app).logins, 'rotate');
     const both = [refresh(credentials.refreshToken), refresh(credentials.refreshToken)];
@@ -91,7 +87,7 @@ describe('refresh tokens', () => {
     expect((await refresh(first!)).status).toBe(200);
   });
 
-  it('that another took the place of are in two hands: the login ends [REQ-7]', async () => {
+  it('a token whose successor was used by somebody else ends the login [REQ-7]', async () => {
     const { credentials } = await server.register();
     const stolen = await refresh(credentials.refreshToken);
     clock.pass(60_000);
@@ -101,7 +97,7 @@ describe('refresh tokens', () => {
     expect((await refresh(own.body.refreshToken)).status).toBe(401);
   });
 
-  it('that are forged from the id of a login do it no harm [REQ-7]', async () => {
+  it('a token forged from the id of a login does not harm the login [REQ-7]', async () => {
     const { credentials } = await server.register();
     const [id, family = ''] = credentials.refreshToken.split('.');
     const forged = [
@@ -118,14 +114,14 @@ describe('refresh tokens', () => {
     expect((await refresh(credentials.refreshToken)).status).toBe(200);
   });
 
-  it('that are not the newest log out too', async () => {
+  it('log out with a token that is not the newest', async () => {
     const { credentials } = await server.register();
     const second = await refresh(credentials.refreshToken);
     await server.request('POST', '/auth/logout', { refreshToken: credentials.refreshToken });
     expect((await refresh(second.body.refreshToken)).status).toBe(401);
   });
 
-  it('are good for nothing once their logout is answered', async () => {
+  it('are invalid once the logout is answered', async () => {
     const { credentials } = await server.register();
     const slow = hold(storesOf(server.app).logins, 'remove');
     let isAnswered = false;
@@ -140,7 +136,7 @@ describe('refresh tokens', () => {
     expect((await refresh(credentials.refreshToken)).status).toBe(401);
   });
 
-  it('of one login say nothing about another of the same user', async () => {
+  it('do not affect another login of the same user', async () => {
     const user = await server.register();
     const other = await server.request<Credentials>('POST', '/auth/login', {
       email: user.email,
@@ -151,14 +147,14 @@ describe('refresh tokens', () => {
     expect((await refresh(other.body.refreshToken)).status).toBe(200);
   });
 
-  it('that nobody knows are refused, and as good as logged out', async () => {
+  it('rejects an unknown token, and answers its logout with success', async () => {
     for (const refreshToken of ['', 'x', `${newId()}.secret`]) {
       expect((await refresh(refreshToken)).status).toBe(401);
       expect((await server.request('POST', '/auth/logout', { refreshToken })).status).toBe(204);
     }
   });
 
-  it('live for thirty days from the last exchange', async () => {
+  it('expire thirty days after the last exchange', async () => {
     const { credentials } = await server.register();
     clock.pass(29 * 24 * 60 * 60_000);
     const second = await refresh(credentials.refreshToken);
@@ -171,13 +167,8 @@ describe('refresh tokens', () => {
 });
 
 describe('access tokens', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer({ clock, config: { jwtSecret: SECRET } }));
   const clock = new ShiftedClock();
-
-  beforeAll(async () => {
-    server = await startTestServer({ clock, config: { jwtSecret: SECRET } });
-  });
-  afterAll(() => server.close());
 
   const request = (token: string) =>
     server.request<Partial<ErrorBody>>('GET', '/workspaces', undefined, { authorization: `Bearer ${token}` });
@@ -185,7 +176,7 @@ describe('access tokens', () => {
   const refusalOf = async (token: string) => (await request(token)).body.error;
   const inAnHour = () => Math.floor(clock.now() / 1000) + 3600;
 
-  it('carry the user and an id of their own', async () => {
+  it('carry the user and a unique id', async () => {
     const { credentials } = await server.register(undefined, 'Ada');
     const decoded = new JwtService({}).decode<Record<string, unknown>>(credentials.accessToken);
     expect(decoded).toMatchObject({
@@ -196,7 +187,7 @@ describe('access tokens', () => {
     expect(decoded.jti).toEqual(expect.any(String));
   });
 
-  it('end after fifteen minutes', async () => {
+  it('expire after fifteen minutes', async () => {
     const { token } = await server.register();
     clock.pass(14 * 60_000);
     expect(await statusWith(token)).toBe(200);
@@ -206,7 +197,7 @@ describe('access tokens', () => {
     expect(await refusalOf('nonsense')).toBe('No valid token found in Authorization header or cookie');
   });
 
-  it('of a login that has ended are good no longer, whoever logs out after it [REQ-8]', async () => {
+  it('are rejected after their login has ended, whoever logged out [REQ-8]', async () => {
     const [ada, ben] = [await server.register(), await server.register()];
     const logout = ({ credentials: { refreshToken } }: TestUser) =>
       server.request('POST', '/auth/logout', { refreshToken });
@@ -219,7 +210,7 @@ describe('access tokens', () => {
     expect([await statusWith(ada.token), await statusWith(ben.token)]).toEqual([401, 401]);
   });
 
-  it('are accepted when signed with our secret, HS256, with an end, a user and a login of that user', async () => {
+  it('are accepted when signed by the server’s secret with HS256, with an expiry, a user and a login of that user', async () => {
     const sign = (payload: object, secret = SECRET, algorithm: 'HS256' | 'HS512' = 'HS256') =>
       new JwtService({ secret }).sign(payload, { algorithm });
     const [{ id: sub, token }, other] = [await server.register(), await server.register()];
@@ -235,7 +226,7 @@ describe('access tokens', () => {
       expect(await statusWith(sign({ ...claims, ...change, exp: inAnHour() }))).toBe(401);
   });
 
-  it('are refused without a signature', async () => {
+  it('are rejected without a signature', async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const { token } = await server.register();
     const claims = new JwtService({}).decode<object>(token);
@@ -245,7 +236,7 @@ describe('access tokens', () => {
 });
 
 describeEmbedded('the signing secret', () => {
-  it('is made once and kept in the data directory, for its owner only', async () => {
+  it('is created once and kept in the data directory, readable by its owner only', async () => {
     const first = await startTestServer();
     const { token } = await first.register();
     const path = join(first.dataDir, 'jwt-secret');
@@ -260,7 +251,7 @@ describeEmbedded('the signing secret', () => {
     await first.close();
   });
 
-  it('that was cut off signs nothing: the server does not start', async () => {
+  it('a truncated secret keeps the server from starting', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-'));
     await writeFile(join(dataDir, 'jwt-secret'), 'short');
     await expect(startTestServer({ config: { dataDir } })).rejects.toThrow('is damaged');

@@ -54,7 +54,7 @@ describeEmbedded('patchbay-admin', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('copies what a running server has committed, and a restore has the turn, the file and the trail', async () => {
+  it('backs up the commits of a running server, and a restore has the turn, the file and the trail', async () => {
     const copy = join(directory, 'copy.db');
     let running = true;
     let written = 0;
@@ -88,7 +88,7 @@ describeEmbedded('patchbay-admin', () => {
     await checkInvariants(same, workspaceId);
   });
 
-  it('writes over no file without --force, and never over the data itself', async () => {
+  it('overwrites no file without --force, and never the data itself', async () => {
     const copy = join(directory, 'once.db');
     await writeFile(copy, 'something else');
     expect(await admin(['backup', copy])).toMatchObject({
@@ -102,7 +102,7 @@ describeEmbedded('patchbay-admin', () => {
     expect(own).toMatchObject({ code: 1, said: expect.stringContaining("data directory's own") as string });
   });
 
-  it('restores nothing under a running server, nor over data without --force, which it puts aside', async () => {
+  it('restores neither under a running server nor over data without --force, which moves the data aside', async () => {
     const copy = join(directory, 'early.db');
     await admin(['backup', copy]);
     expect(await admin(['restore', copy, '--force'])).toMatchObject({
@@ -129,7 +129,7 @@ describeEmbedded('patchbay-admin', () => {
     expect(await read(user, 'late.txt')).toBe('late');
   });
 
-  it('copies what a killed server has left, too, and leaves the directory as it was', async () => {
+  it('backs up the data of a killed server and leaves the directory unchanged', async () => {
     await write(user, 'last.txt', 'last');
     await server.kill();
     const [copy, elsewhere] = [join(directory, 'stopped.db'), join(directory, 'elsewhere')];
@@ -140,21 +140,21 @@ describeEmbedded('patchbay-admin', () => {
     expect(await read(user, 'last.txt')).toBe('last');
   });
 
-  it('says that a copy is damaged, and restores none that is', async () => {
+  it('reports a damaged backup and does not restore it', async () => {
     const copy = join(directory, 'damaged.db');
     await admin(['backup', copy]);
     await truncate(copy, Math.floor((await stat(copy)).size / 2));
-    const said = expect.stringMatching(/damaged/) as string;
-    expect(await admin(['check', copy])).toMatchObject({ code: 1, said });
+    const message = expect.stringMatching(/damaged/) as string;
+    expect(await admin(['check', copy])).toMatchObject({ code: 1, said: message });
     expect(await admin(['restore', copy, '--data-dir', join(directory, 'none')])).toMatchObject({
       code: 1,
-      said,
+      said: message,
     });
     await writeFile(copy, 'no database, but text of some length that is none');
-    expect(await admin(['check', copy])).toMatchObject({ code: 1, said });
+    expect(await admin(['check', copy])).toMatchObject({ code: 1, said: message });
   });
 
-  it('says that a copy is damaged whose tables can all be read', async () => {
+  it('reports a damaged backup whose tables can all be read', async () => {
     const copy = join(directory, 'incomplete.db');
     await admin(['backup', copy]);
     const about = "FROM sqlite_schema WHERE name = 'files_id'";
@@ -189,7 +189,7 @@ describeEmbedded('patchbay-admin', () => {
     });
   });
 
-  it('makes the folder of a backup, and both are for their owner alone', async () => {
+  it('creates the folder of a backup; folder and file are readable by their owner only', async () => {
     const folder = join(directory, 'back', 'ups');
     const copy = join(folder, 'today.db');
     expect(await admin(['backup', copy])).toMatchObject({ code: 0 });
@@ -201,7 +201,7 @@ describeEmbedded('patchbay-admin', () => {
     expect((await stat(copy)).mode & 0o777).toBe(0o600);
   });
 
-  it('says what is missing: a file, data, a folder', async () => {
+  it('reports a missing file, missing data and a missing folder', async () => {
     expect(await admin(['check', join(directory, 'nothing.db')])).toMatchObject({
       code: 1,
       said: expect.stringContaining('is not there') as string,
@@ -219,7 +219,7 @@ describeEmbedded('patchbay-admin', () => {
     });
   });
 
-  it('asks the server that the variables name for its health', async () => {
+  it('checks the health of the server that the variables name', async () => {
     const { port } = new URL(server.url);
     expect(await admin(['health'], { PORT: port })).toEqual({
       code: 0,
@@ -228,7 +228,7 @@ describeEmbedded('patchbay-admin', () => {
     expect(await admin(['health'], { PORT: String(await freePort()) })).toMatchObject({ code: 1 });
   });
 
-  it('leaves data in MongoDB to its own tools, and touches no directory that was not named', async () => {
+  it('refuses to back up MongoDB, and touches no directory that was not named', async () => {
     const onMongo = { PATCHBAY_MONGODB_URI: 'mongodb://secret:word@127.0.0.1:1/patchbay' };
     const copy = join(directory, 'not-mongo.db');
     const refused = await admin(['backup', copy], onMongo);
@@ -243,7 +243,7 @@ describeEmbedded('patchbay-admin', () => {
     expect(await admin(['check', copy], onMongo)).toMatchObject({ code: 0 });
   });
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     expect((await admin(['--help'])).said).toMatch(/^Usage: patchbay-admin <command>/);
     const wrong = [['backups'], ['backup', 'a', 'b'], ['check', '--no-such']].map((args) => admin(args));
     for (const answer of await Promise.all(wrong))

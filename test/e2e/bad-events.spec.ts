@@ -3,27 +3,23 @@ import { randomUUID } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import { storesOf } from '../contract/backends.js';
 import { createdResult, type FakeClient } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 const LIMIT = 64 * 1024;
 
-describe('an event that is wrong', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
+describe('an invalid event', () => {
+  const server = suiteFixture(() =>
+    startTestServer({ config: { maxBodyBytes: LIMIT, rateLimit: 1_000_000 } }),
+  );
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
   let client: FakeClient;
-  beforeAll(async () => {
-    server = await startTestServer({ config: { maxBodyBytes: LIMIT, rateLimit: 1_000_000 } });
-    user = await server.register();
-  });
   beforeEach(async () => {
-    fixture = await RelayFixture.on(server, user);
     client = await fixture.client();
   });
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
 
   const refused = (code: string) => ({ ok: false, error: { code, message: expect.any(String) as string } });
   /** The connection is as good as before: a call comes and its result is taken. */
@@ -48,7 +44,7 @@ describe('an event that is wrong', () => {
   ];
 
   it.each(['tool:status', 'tool:result', 'files:put', 'folder:status'])(
-    'as %s is refused whatever it holds, and the connection lives on [RELAY-12]',
+    'rejects an invalid %s and keeps the connection [RELAY-12]',
     async (event) => {
       for (const payload of GARBAGE) {
         expect(await client.send(event, payload)).toMatchObject(refused('VALIDATION_ERROR'));
@@ -59,14 +55,14 @@ describe('an event that is wrong', () => {
     },
   );
 
-  it('by a name that nobody knows is refused', async () => {
+  it('rejects an event with an unknown name', async () => {
     for (const event of ['tool:call', 'hello', '__proto__', 'constructor', 'frame:oversized', '']) {
       expect(await client.send(event, {})).toMatchObject(refused('NOT_FOUND'));
     }
     await stillWorks();
   });
 
-  it('does no harm without a callback for its answer', async () => {
+  it('ignores an event without an acknowledgement callback', async () => {
     const socket = client.socket as unknown as { emit: (event: string, ...payload: unknown[]) => void };
     for (const payload of GARBAGE) {
       for (const event of ['client:resume', 'tool:status', 'tool:result', 'auth:refresh', 'hello']) {
@@ -79,7 +75,7 @@ describe('an event that is wrong', () => {
     await stillWorks();
   });
 
-  it('does not get past its bounds', async () => {
+  it('rejects an event beyond its bounds', async () => {
     const call = { turnId: 't', callId: randomUUID(), attempt: 1 };
     for (const change of [
       { status: 'succeeded' },
@@ -99,7 +95,7 @@ describe('an event that is wrong', () => {
     );
   });
 
-  it('does not take progress of a call yet, says so, and leaves the call as it is [RELAY-46]', async () => {
+  it('rejects progress of a call, with the reason, and leaves the call unchanged [RELAY-46]', async () => {
     const { turnId } = (await fixture.post([createCall('p')])).body.result;
     const { callId, attempt } = await client.delivery();
     const status = { turnId, callId, attempt, status: 'running' };

@@ -1,17 +1,16 @@
 import { Config } from '../../src/config/config.js';
 import { apiDocument } from '../../src/ops/api-docs.js';
 import { FakeClient } from '../support/fake-client.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('a server below a base path', () => {
-  let fixture: RelayFixture;
+  const fixture = suiteFixture(() => RelayFixture.start({ basePath: '/patchbay', host: '127.0.0.1' }));
   let origin: string;
   beforeAll(async () => {
-    fixture = await RelayFixture.start({ basePath: '/patchbay', host: '127.0.0.1' });
     ({ origin } = new URL(fixture.server.url));
   });
-  afterAll(() => fixture.close());
 
   it('serves the API and the relay there [REQ-30]', async () => {
     expect(fixture.server.url).toBe(`${origin}/patchbay`);

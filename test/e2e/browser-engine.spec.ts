@@ -3,9 +3,10 @@ import { sha256 } from '@patchbay/protocol/hash';
 import type { textEditor } from '@patchbay/workspace/text';
 import type * as Sample from '../../packages/client/src/journal/journals.sample.js';
 import { EXPECTED } from '../../packages/client/src/journal/journals.sample.js';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { bundleForBrowser } from '../support/browser-bundle.js';
 import { launchBrowser } from '../support/chromium.js';
+import { testFixture } from '../support/fixtures.js';
 import { RelayFixture, createCall } from '../support/relay-fixture.js';
 import { describeWith } from '../support/system-commands.js';
 import { waitFor } from '../support/wait-for.js';
@@ -32,7 +33,7 @@ describeWith('a browser engine', 'The relay client in a page', () => {
   let browser: Browser;
   let bundle: string;
   let fixture: RelayFixture;
-  let context: BrowserContext;
+  const context = testFixture(() => browser.newContext());
   beforeAll(async () => {
     bundle = `${await bundleForBrowser(...SOURCES.map((path) => `./packages/${path}.ts`))}; var setup = {};`;
     browser = await launchBrowser();
@@ -42,8 +43,6 @@ describeWith('a browser engine', 'The relay client in a page', () => {
     await browser?.close();
     await fixture?.close();
   });
-  beforeEach(async () => void (context = await browser.newContext()));
-  afterEach(() => context.close());
 
   /** A page of the server's own origin, with the SDK in it. */
   const open = async (): Promise<Page> => {

@@ -2,14 +2,11 @@ import type * as Client from '@patchbay/client';
 import type * as Protocol from '@patchbay/protocol';
 import * as text from '@patchbay/workspace/text';
 import { bundleForBrowser, runInPage } from '../support/browser-bundle.js';
-import { startTestServer, type TestServer } from '../support/server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { startTestServer } from '../support/server.js';
 
 describe('What runs in a browser', () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer();
-  });
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer());
 
   it('is the protocol, which reads numbers exactly there too', async () => {
     const protocol = runInPage<typeof Protocol>(await bundleForBrowser('@patchbay/protocol'));

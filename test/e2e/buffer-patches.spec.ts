@@ -15,7 +15,7 @@ import { allowsAll } from '../support/approvers.js';
 import { RelayFixture } from '../support/relay-fixture.js';
 import { activeFile, TextsFixture } from '../support/texts-fixture.js';
 
-describe('a model at work on a file that is open and not saved', () => {
+describe('a model that works on an open unsaved file', () => {
   let setup: TextsFixture;
   let base: string;
   let journal: Journal;
@@ -60,7 +60,7 @@ describe('a model at work on a file that is open and not saved', () => {
     await rm(base, { recursive: true, force: true });
   });
 
-  it('reads and patches the disk where nothing is unsaved and the editor holds other bytes [PATCH-12]', async () => {
+  it('reads and patches the file on disk when the editor has no unsaved changes but other bytes [PATCH-12]', async () => {
     await writeFile(join(base, 'Proj', 'clean.ts'), 'one\r\ntwo\r\n');
     await setup.write('/Proj/clean.ts', 'one\r\ntwo\r\n');
     await client.setActiveFiles(setup.session, [activeFile('proj/clean.ts', 'one\ntwo\n', false)]);
@@ -78,7 +78,7 @@ describe('a model at work on a file that is open and not saved', () => {
     expect(await readFile(join(base, 'Proj', 'clean.ts'), 'utf8')).toBe('zero\r\none\r\ntwo\r\n');
   });
 
-  it('reads it, patches what it has read, and finds that in the editor and the Cloud [PATCH-11]', async () => {
+  it('reads and patches the unsaved text; the result is in the editor and the Cloud [PATCH-11]', async () => {
     await setup.write('/Proj/A.ts', 'one\ntwo\n');
     await client.setActiveFiles(setup.session, [activeFile('proj/a.ts', text)]);
     const read = await setup.readFile('/Proj/A.ts');
@@ -99,7 +99,7 @@ describe('a model at work on a file that is open and not saved', () => {
     expect(result).toMatchObject({ content: { text } });
   });
 
-  it('replaces it as a whole, in the editor and the Cloud [CREATE-6]', async () => {
+  it('replaces the whole text, in the editor and the Cloud [CREATE-6]', async () => {
     await setup.write('/Proj/A.ts', 'one\ntwo\n');
     const args = { path: 'Proj/A.ts', content: 'all new\n', overwrite: true };
     const call = { toolCallId: 'c', name: 'workspace_create_file', arguments: args };

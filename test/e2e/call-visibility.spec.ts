@@ -13,7 +13,7 @@ describe('a call', () => {
   beforeEach(() => setup.open());
   afterEach(() => setup.fixture.close());
 
-  it('shows an owner who cancels arguments, codes and our own messages, neither results nor what a client says [MEMBER-4]', async () => {
+  it('shows an owner who cancels it arguments, codes and server messages, but neither results nor messages of the client [MEMBER-4]', async () => {
     const turns = setup.fixture.base;
     const read = { toolCallId: 'read', name: 'read', arguments: { path: '/secret-result.txt' } };
     const lost = { toolCallId: 'lost', name: 'read', arguments: { path: '/nowhere' } };
@@ -65,7 +65,7 @@ describe('a call', () => {
     expectNotIn(JSON.stringify(all.body), ['SECRET RESULT', 'CLIENT SAYS', 'details']);
   });
 
-  it('has its notes in the trail for its user, those of decisions for owners too [AUDIT-9]', async () => {
+  it('shows its notes in the trail to its user, and notes of decisions to owners too [AUDIT-9]', async () => {
     await setup.fixture.post([createCall('a'), createCall('b')]);
     await setup.client.delivery(2);
     await setup.client.status(setup.client.calls[0]!, 'awaiting_approval', 'CLIENT SAYS');

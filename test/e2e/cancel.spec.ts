@@ -1,24 +1,18 @@
 import { storesOf } from '../contract/backends.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { readTrail } from '../support/invariants.js';
 
 describe('a cancel', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    server = await startTestServer();
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer());
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
   const cancelled = { status: 'cancelled', result: null, error: { code: 'CANCELLED' }, executionMs: null };
 
-  it('ends a call that nobody has taken, and the others go on [TURN-7]', async () => {
+  it('ends a call that no client has taken, and the other calls go on [TURN-7]', async () => {
     const { turnId } = (await fixture.post([createCall('a'), createCall('b')])).body.result;
     const { status, body } = await fixture.cancel(turnId, 'a');
     expect(status).toBe(200);
@@ -48,7 +42,7 @@ describe('a cancel', () => {
     expect((await client.delivery()).toolCallId).toBe('c');
   });
 
-  it('of a call of the server that is about to write keeps it from writing [TURN-7]', async () => {
+  it('keeps a server call that is about to write from writing [TURN-7]', async () => {
     const slow = hold(storesOf(server.app).usage, 'ofUser');
     const write = { toolCallId: 'w', name: 'write', arguments: { path: '/late', content: 'late' } };
     const posted = fixture.post([write], { turnId: 'late', waitMs: 5_000 });
@@ -63,7 +57,7 @@ describe('a cancel', () => {
     expect(writes.filter(({ name }) => name.startsWith('File.'))).toHaveLength(1);
   });
 
-  it('of a call of the server that is about to remove a folder keeps it from that [TURN-7]', async () => {
+  it('keeps a server call that is about to remove a folder from removing it [TURN-7]', async () => {
     const rm = { toolCallId: 'r', name: 'rm', arguments: { path: '/kept' } };
     await fixture.post([{ toolCallId: 'm', name: 'mkdir', arguments: { path: '/kept' } }], { waitMs: 5_000 });
     const slow = hold(storesOf(server.app).files, 'childrenOf');
@@ -95,7 +89,7 @@ describe('a cancel', () => {
     },
   );
 
-  it('of a call that its client has not acknowledged tells it to stop', async () => {
+  it('tells the client of an unacknowledged call to stop', async () => {
     const client = await fixture.client();
     client.answer = null;
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
@@ -109,7 +103,7 @@ describe('a cancel', () => {
     expect(client.cancels).toEqual([{ callId: call.callId, reason: 'cancelled' }]);
   });
 
-  it('frees the place in the window', async () => {
+  it('frees the slot of the call in the client’s window', async () => {
     const client = await fixture.client({ maxInFlight: 1 });
     const { turnId } = (await fixture.post([createCall('a'), createCall('b')])).body.result;
     await client.delivery();
@@ -117,7 +111,7 @@ describe('a cancel', () => {
     expect((await client.delivery(2)).toolCallId).toBe('b');
   });
 
-  it('leaves what has ended as it is, and answers with it [TURN-7]', async () => {
+  it('leaves an ended call unchanged and answers with it [TURN-7]', async () => {
     const client = await fixture.client();
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
     await client.report(await client.delivery());
@@ -130,7 +124,7 @@ describe('a cancel', () => {
     expect(await fixture.steps('a')).not.toContain('Cancelled');
   });
 
-  it('twice is the same as once', async () => {
+  it('has no further effect when repeated', async () => {
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
     const answers = await Promise.all([
       fixture.cancel(turnId),
@@ -141,7 +135,7 @@ describe('a cancel', () => {
     expect(await fixture.steps('a')).toEqual(['Accepted', 'Cancelled']);
   });
 
-  it('is recorded under whoever asked for it', async () => {
+  it('is recorded under the user who asked for it', async () => {
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
     await fixture.cancel(turnId);
     const [event] = await readTrail(user, fixture.workspaceId, '&event=Tool.CreateFile.Cancelled');

@@ -1,14 +1,13 @@
 import type { ClientPresence } from '@patchbay/protocol';
 import { aRoot } from '../support/fake-client.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { RelayFixture } from '../support/relay-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe("a user's clients", () => {
-  let fixture: RelayFixture;
-  beforeAll(async () => void (fixture = await RelayFixture.start()));
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => RelayFixture.start());
 
-  it('are told to the user alone, those that are connected before those that were [ROOT-4]', async () => {
+  it('are listed for the user only, connected ones first [ROOT-4]', async () => {
     const path = `/workspaces/${fixture.workspaceId}/clients`;
     const list = async () => (await fixture.user.get<{ clients: ClientPresence[] }>(path)).body.clients;
     expect(await list()).toEqual([]);

@@ -30,7 +30,7 @@ describe('open connections', () => {
     return connections;
   }
 
-  it('of an address are bounded: the longest idle makes room for the new one [REQ-20]', async () => {
+  it('are bounded for each address: the longest idle is closed for a new one [REQ-20]', async () => {
     server = await startTestServer({ config: { maxAddressConnections: 5 } });
     const idle = await connect(5, '127.0.0.9');
     const [next] = await connect(1, '127.0.0.9');
@@ -39,14 +39,14 @@ describe('open connections', () => {
     expect(idle.slice(1).some(({ closed }) => closed)).toBe(false);
   });
 
-  it('that send their headers a byte at a time are idle too, and end by themselves', async () => {
+  it('are closed as idle when they send their headers a byte at a time', async () => {
     server = await startTestServer({ config: { maxAddressConnections: 5 } });
     for (const one of await connect(5, '127.0.0.9')) one.send('GET / HTTP/1.1\r\nX-Slow: ');
     const [next] = await connect(1, '127.0.0.9');
     expect(await next!.get(LIVE).status()).toBe(200);
   });
 
-  it('of an address that are all at work leave no room for another of it, which learns why [REQ-20]', async () => {
+  it('reject another connection of an address whose connections are all busy, with the reason [REQ-20]', async () => {
     server = await startTestServer({ config: { maxAddressConnections: 5 } });
     await busy(5, '127.0.0.9');
     const [refused] = await connect(1, '127.0.0.9');
@@ -58,7 +58,7 @@ describe('open connections', () => {
     expect(await other!.get(LIVE).status()).toBe(200);
   });
 
-  it('are bounded in all', async () => {
+  it('are bounded in total', async () => {
     server = await startTestServer({ config: { maxConnections: 10 } });
     const idle = [...(await connect(8, '127.0.0.9')), ...(await connect(8, '127.0.0.10'))];
     const [next] = await connect(1);
@@ -66,14 +66,14 @@ describe('open connections', () => {
     expect(idle.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(6);
   });
 
-  it('that all are at work, in all, refuse a new one as unavailable', async () => {
+  it('reject a new connection as unavailable when all are busy', async () => {
     server = await startTestServer({ config: { maxConnections: 10 } });
     await busy(10, '127.0.0.9');
     const [refused] = await connect(1, '127.0.0.10');
     expect(await refused!.status()).toBe(503);
   });
 
-  it('through a trusted proxy count for whoever asks through it [REQ-20]', async () => {
+  it('are counted by the address of the client behind a trusted proxy [REQ-20]', async () => {
     server = await startTestServer({ config: { maxAddressConnections: 2, trustedProxies: ['127.0.0.9'] } });
     const fixture = await RelayFixture.on(server, await server.register());
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
@@ -89,7 +89,7 @@ describe('open connections', () => {
     expect(await through[3]!.get(LIVE, headers('198.51.100.2')).status()).toBe(200);
   });
 
-  it('with more requests in line than a client has at once are closed, and nothing of it is done [REQ-20]', async () => {
+  it('are closed when they pipeline more requests than allowed, and none of those runs [REQ-20]', async () => {
     server = await startTestServer();
     const [connection] = await connect(1);
     connection!.send('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10_000));
@@ -100,7 +100,7 @@ describe('open connections', () => {
     expect(await next!.status(8)).toBe(200);
   });
 
-  it('whose headers are too large are told so', async () => {
+  it('are answered with an error when their headers are too large', async () => {
     server = await startTestServer();
     const [connection] = await connect(1);
     connection!.get(LIVE, { 'X-Large': 'x'.repeat(17_000) });
@@ -108,7 +108,7 @@ describe('open connections', () => {
     expect(connection!.received).toContain('"code":"TOO_LARGE"');
   });
 
-  it('that read no answer are closed, and hold so much of them and no more [REQ-22]', async () => {
+  it('are closed when they do not read answers, which are buffered up to a limit [REQ-22]', async () => {
     const size = 8 * 1024 * 1024;
     server = await startTestServer({ config: { answerMs: 300, maxUnreadBytes: 4 * size } });
     const user = await server.register();

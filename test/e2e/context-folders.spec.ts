@@ -1,18 +1,17 @@
 import type { SessionContext } from '@patchbay/protocol';
 import { aRoot } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { RelayFixture } from '../support/relay-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('The folders in the context of a session', () => {
-  let fixture: RelayFixture;
-  beforeEach(async () => void (fixture = await RelayFixture.start()));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => RelayFixture.start());
 
   const path = () => `/workspaces/${fixture.workspaceId}/sessions/${fixture.session.sessionId}/context`;
   const markdown = async () => fixture.user.get<string>(path());
   const folders = async () => (await fixture.user.get<SessionContext>(`${path()}?format=json`)).body.folders;
 
-  it('are those of the workspace, as the user’s own clients have told [CONTEXT-5] [RELAY-22]', async () => {
+  it('are the folders of the workspace with the status from the user’s own clients [CONTEXT-5] [RELAY-22]', async () => {
     const [mine, theirs] = [aRoot('Mine'), aRoot('theirs')];
     const bob = await fixture.server.register();
     await fixture.user.addMember(fixture.workspaceId, bob);
@@ -38,7 +37,7 @@ describe('The folders in the context of a session', () => {
     expect((await folders())[0]).toMatchObject({ since, ...told });
   });
 
-  it('change nothing while nothing of them changes, and then only what is behind [CONTEXT-2]', async () => {
+  it('keep the text before them unchanged when they change [CONTEXT-2]', async () => {
     await fixture.user.request('PUT', `/workspaces/${fixture.workspaceId}/contents/proj/a.txt`, 'a');
     const client = await fixture.client({ roots: [aRoot('proj')] });
     const first = await markdown();

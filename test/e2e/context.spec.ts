@@ -8,6 +8,7 @@ import {
 import { sha256 } from '@patchbay/protocol/hash';
 import { PatchbayClient } from '@patchbay/client';
 import { FakeClient } from '../support/fake-client.js';
+import { suiteFixture } from '../support/fixtures.js';
 import type { Answer, TestUser } from '../support/server.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
@@ -33,12 +34,8 @@ function appliedResult({ batchId, batchKey, batchLabel, files }: PatchBatch): Wr
 }
 
 describe('The context of a session', () => {
-  let fixture: ToolsFixture;
+  const fixture = suiteFixture(() => ToolsFixture.start());
   let session: string;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start();
-  });
-  afterAll(() => fixture.close());
 
   let there: ToolsFixture;
   beforeEach(async () => {
@@ -101,7 +98,7 @@ describe('The context of a session', () => {
     expect(context).toMatchObject({ truncated: false, leftOut: { tools: 0 } });
   });
 
-  it('is Markdown unless JSON is asked for', async () => {
+  it('is Markdown by default and JSON on request', async () => {
     await turn(write('/Repo/a.ts'));
     const plain = await there.user.get<string>(path());
     expect(plain.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
@@ -117,7 +114,7 @@ describe('The context of a session', () => {
     expect(asJson.headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
-  it('is the same to the byte until something changes, and then keeps what stands before the change [CONTEXT-2]', async () => {
+  it('stays the same to the byte until something changes, and then keeps the text before the change [CONTEXT-2]', async () => {
     await turn(write('/a.ts'), write('/b.ts'));
     const [first, second] = [await markdown(), await markdown()];
     expect(second).toBe(first);
@@ -133,7 +130,7 @@ describe('The context of a session', () => {
     expect((await markdown()).endsWith('- `/a.ts`\n- `/b.ts`\n- `/c.ts`\n\n')).toBe(true);
   });
 
-  it('has an ETag, and is not sent again to whoever has it [CONTEXT-2]', async () => {
+  it('has an ETag and answers 304 when it matches [CONTEXT-2]', async () => {
     const { headers, body } = await there.user.get<string>(path());
     expect(headers.get('etag')).toBe(`"${sha256(body)}"`);
     const at = `/sessions/${session}/context`;
@@ -148,7 +145,7 @@ describe('The context of a session', () => {
     expect((await there.raw('GET', at, { 'if-none-match': headers.get('etag')! })).status).toBe(200);
   });
 
-  it('comes through the SDK as it is', async () => {
+  it('is the same through the SDK', async () => {
     await turn(write('/Repo/ä.ts'));
     const { server, user, workspaceId } = there;
     const workspace = new PatchbayClient({ url: server.url, token: user.token }).workspace(workspaceId);
@@ -157,7 +154,7 @@ describe('The context of a session', () => {
   });
 
   describe('names as files of the session', () => {
-    it('those of calls that succeeded, folders and deleted files excepted', async () => {
+    it('files of calls that succeeded, without folders and deleted files', async () => {
       await turn(
         ...[write('/kept.ts'), write('/gone.ts'), write('/folder/in.ts')],
         ...([
@@ -169,18 +166,18 @@ describe('The context of a session', () => {
       expect(await referenced()).toEqual(['/kept.ts', '/folder/in.ts']);
     });
 
-    it('the new place of a file that was moved', async () => {
+    it('the new path of a moved file', async () => {
       await turn(write('/old.ts'), ['mv', { from: '/old.ts', to: '/new.ts' }]);
       expect(await referenced()).toEqual(['/new.ts']);
     });
 
-    it('those of direct calls that name the session, not of others', async () => {
+    it('files of direct calls that name the session, and of no other calls', async () => {
       await there.call('write', { path: '/with.ts', content: '' }, { sessionId: session });
       await there.write('/without.ts');
       expect(await referenced()).toEqual(['/with.ts']);
     });
 
-    it('those of created files and of patches that a client carried out', async () => {
+    it('files that a client has created or patched', async () => {
       await there.write('/Repo/a.txt', { text: TEXT });
       const { server, user, workspaceId } = there;
       const tools = ['workspace_create_file', 'workspace_write_patch'];
@@ -206,7 +203,7 @@ describe('The context of a session', () => {
     });
   });
 
-  it('shows the beginning of a large folder and says that there is more [CONTEXT-3]', async () => {
+  it('truncates a large folder and says that there is more [CONTEXT-3]', async () => {
     const names = Array.from({ length: 130 }, (_, n) => `/big/${String(n).padStart(3, '0')}.ts`);
     for (const name of names) await there.write(name);
     await there.write('/small/a.ts');
@@ -219,7 +216,7 @@ describe('The context of a session', () => {
     expect(text).toContain('This tree is cut to 103 entries.');
   });
 
-  it('has at most the bytes that are asked for, in either format, and says what is cut [CONTEXT-3]', async () => {
+  it('keeps to the requested size in either format and says what is cut [CONTEXT-3]', async () => {
     for (const format of ['markdown', 'json']) {
       const { body } = await there.raw('GET', `/sessions/${session}/context?format=${format}&maxBytes=8192`);
       expect(body.length).toBeLessThanOrEqual(8192);
@@ -227,7 +224,7 @@ describe('The context of a session', () => {
     }
   });
 
-  it('refuses an unknown format and a size beyond the limits', async () => {
+  it('rejects an unknown format and a size beyond the limits', async () => {
     for (const query of ['?format=xml', '?maxBytes=65537', '?maxBytes=8191', '?maxBytes=many', '?more=1']) {
       const answer = await there.user.get(path(query));
       expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
@@ -236,7 +233,7 @@ describe('The context of a session', () => {
     }
   });
 
-  it("keeps to its own session: nothing of another one's files, users or workspaces", async () => {
+  it('contains nothing of other sessions, users and workspaces', async () => {
     await turn(write('/mine.ts'));
     await open([activeFile('mine.ts')]);
     const other = (await there.user.get<SessionContext>(path('?format=json', await newSession()))).body;

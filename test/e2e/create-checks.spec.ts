@@ -1,5 +1,6 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { createdResult, type FakeClient } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
@@ -8,15 +9,13 @@ const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
 const CONTENT = '\ufeffa\r\nü\rc';
 const WRITTEN = 'a\nü\nc';
 
-describe('what a client reports of a file that it has created [CREATE-30]', () => {
+describe('the report of a client about a created file [CREATE-30]', () => {
   const server = oneServer();
-  let fixture: RelayFixture;
+  const fixture = testFixture(async () => RelayFixture.on(server(), await server().register()));
   let client: FakeClient;
   beforeEach(async () => {
-    fixture = await RelayFixture.on(server(), await server().register());
     client = await fixture.client();
   });
-  afterEach(() => fixture.close());
 
   /** Has the client report; gives the answer to the turn, and what the trail has of differences. */
   const report = async (change: object, more: object = {}) => {
@@ -30,7 +29,7 @@ describe('what a client reports of a file that it has created [CREATE-30]', () =
     return { ...body, trail: trail.map(({ fields }) => fields) };
   };
 
-  it('is what it was to write, with other endings and a byte order mark or none', async () => {
+  it('is accepted with other line endings and with or without a byte order mark', async () => {
     const { result, warnings, trail } = await report({});
     expect(result.toolResults).toMatchObject([{ result: { hash: sha256(WRITTEN), sizeBytes: 6 } }]);
     expect([warnings, trail]).toEqual([[], []]);
@@ -40,7 +39,7 @@ describe('what a client reports of a file that it has created [CREATE-30]', () =
     ['a hash of zeros', { hash: '0'.repeat(64) }],
     ['the hash of what was posted, not written', { hash: sha256(CONTENT) }],
     ['another size', { sizeBytes: 7 }],
-  ])('is taken, recorded and warned of where it has %s', async (_, change) => {
+  ])('is accepted with a warning, and recorded, where it has %s', async (_, change) => {
     const { result, warnings, trail } = await report(change);
     expect(result.toolResults).toMatchObject([{ status: 'succeeded', result: change }]);
     expect(warnings).toMatchObject([{ errorCode: 'DIVERGED', details: { toolCallId: 'c' } }]);
@@ -54,14 +53,14 @@ describe('what a client reports of a file that it has created [CREATE-30]', () =
     ]);
   });
 
-  it('is held against the content that a person has made of it', async () => {
+  it('is checked against the content that a person has edited', async () => {
     const editedArguments = { path: 'Proj/A.txt', content: 'edited\n' };
     const edit = { ...APPROVAL, decision: 'edit', editedArguments };
     const edited = await report({ hash: sha256('edited\n'), sizeBytes: 7 }, { approval: edit });
     expect([edited.warnings, edited.trail]).toEqual([[], []]);
   });
 
-  it('is held against what the client has uploaded for the call', async () => {
+  it('is checked against the bytes that the client has uploaded for the call', async () => {
     const posted = fixture.post([createCall('c', 'Proj/A.txt', CONTENT)], { waitMs: 5_000 });
     const call = await client.delivery();
     const uploaded = await client.send('files:put', {
@@ -80,7 +79,7 @@ describe('what a client reports of a file that it has created [CREATE-30]', () =
     expect(warnings[0]!.message).toContain(`what was uploaded has sha256 ${sha256('other')}`);
   });
 
-  it('is held against it over HTTP too, and a failure against nothing', async () => {
+  it('is checked over HTTP too, and a failure is not checked', async () => {
     client.close();
     await client.closed();
     const { turnId } = (await fixture.post([createCall('c'), createCall('d')])).body.result;

@@ -33,7 +33,7 @@ describe('A data directory that a server holds', () => {
   const file = (): string => join(directory, DATABASE_FILE);
   const wishes = (): string[] => readdirSync(directory).filter((name) => name.includes('reader'));
 
-  it('is read by nobody else, until one asks, and then not again', async () => {
+  it('cannot be read by another process until that asks for it, nor after it has finished', async () => {
     expect(isReadable()).toBe(false);
     const wish = join(directory, 'patchbay.reader-1');
     writeFileSync(wish, '');
@@ -42,7 +42,7 @@ describe('A data directory that a server holds', () => {
     await waitFor(() => !isReadable(), 'the holder to be alone again');
   });
 
-  it('is nobody else’s to write to, also while it lets others read', async () => {
+  it('cannot be written by another process, also while it lets others read', async () => {
     writeFileSync(join(directory, 'patchbay.reader-1'), '');
     await waitFor(isReadable, 'the holder to let others in');
     expect(() => SqliteDatabase.open(directory)).toThrow(DataDirectoryInUseError);
@@ -55,21 +55,21 @@ describe('A data directory that a server holds', () => {
     return other;
   }
 
-  it('is opened beside one who reads for a moment', async () => {
+  it('can be opened by a server while another process reads it briefly', async () => {
     database.close();
     await reads('for a moment');
     database = SqliteDatabase.open(directory);
     expect(database.get('SELECT count(*) FROM users')).toEqual([0]);
   });
 
-  it('is written to beside one who has it locked for a moment, as a shell may', async () => {
+  it('can be written while another process has it locked briefly, as a shell may', async () => {
     writeFileSync(join(directory, 'patchbay.reader-1'), '');
     await waitFor(isReadable, 'the holder to let others in');
     await reads('for a moment', 'BEGIN IMMEDIATE');
     await database.write(() => database.run("DELETE FROM users WHERE id = 'nobody'"));
   });
 
-  it('goes on writing while another reads on, after it said that it is done', async () => {
+  it('lets the server write while a reader goes on after it has said that it is done', async () => {
     const wish = join(directory, 'patchbay.reader-1');
     writeFileSync(wish, '');
     await waitFor(isReadable, 'the holder to let others in');
@@ -84,7 +84,7 @@ describe('A data directory that a server holds', () => {
     await waitFor(() => !isReadable(), 'the holder to be alone again');
   });
 
-  it('is not kept open by a reader that was killed hours ago', async () => {
+  it('is closed again after a reader was killed', async () => {
     const wish = join(directory, 'patchbay.reader-1');
     writeFileSync(wish, '');
     await waitFor(isReadable, 'the holder to let others in');
@@ -92,7 +92,7 @@ describe('A data directory that a server holds', () => {
     await waitFor(() => !isReadable(), 'the holder to be alone again');
   });
 
-  it('is not kept open by a wish whose time is in the future', async () => {
+  it('ignores a request to read whose time is in the future', async () => {
     const wish = join(directory, 'patchbay.reader-1');
     writeFileSync(wish, '');
     await waitFor(isReadable, 'the holder to let others in');
@@ -101,7 +101,7 @@ describe('A data directory that a server holds', () => {
     await waitFor(() => !isReadable(), 'the holder to be alone again');
   });
 
-  it('is asked for as long as the reader reads, also where that fails', () => {
+  it('is requested until the reader has finished or failed', () => {
     expect(asReader(directory, wishes)).toEqual([`patchbay.reader-${process.pid}`]);
     const fails = (): never => {
       throw new Error('no');

@@ -1,15 +1,12 @@
 import type { OpenToolCall } from '@patchbay/protocol';
+import { testFixture } from '../support/fixtures.js';
 import { oneServer, startTestServer } from '../support/server.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { readTrail } from '../support/invariants.js';
 
 describe('a deadline', () => {
   const server = oneServer({ deliveryMs: 700, approvalMs: 900, executionMs: 700, graceMs: 0 });
-  let fixture: RelayFixture;
-  beforeEach(async () => {
-    fixture = await RelayFixture.on(server(), await server().register());
-  });
-  afterEach(() => fixture.close());
+  const fixture = testFixture(async () => RelayFixture.on(server(), await server().register()));
 
   const timedOut = (code: string) => ({ status: 'timed_out', result: null, error: { code } });
 
@@ -32,7 +29,7 @@ describe('a deadline', () => {
     expect(client.cancels).toEqual([{ callId: client.calls[0]!.callId, reason: 'timed_out' }]);
   });
 
-  it('ends a call that nobody approves, as if they had been asked or not [TURN-9]', async () => {
+  it('ends a call that nobody approves, whether a person was asked or not [TURN-9]', async () => {
     const client = await fixture.client();
     const waiting = fixture.post([createCall('a'), createCall('b')], { waitMs: 10_000 });
     await client.status(await client.delivery(), 'awaiting_approval');
@@ -56,7 +53,7 @@ describe('a deadline', () => {
     expect((await waiting).body.result.toolResults).toMatchObject([timedOut('EXECUTION_TIMEOUT')]);
   });
 
-  it('is the turn’s own where the turn asks for it', async () => {
+  it('is set by the turn where the turn names timeouts', async () => {
     const timeouts = { deliveryMs: 60_000, approvalMs: 70_000, executionMs: 80_000 };
     const client = await fixture.client();
     const before = Date.now();
@@ -81,7 +78,7 @@ describe('a deadline', () => {
     await client.report(call);
   });
 
-  it('stops each call for itself', async () => {
+  it('ends each call separately', async () => {
     const client = await fixture.client();
     const waiting = fixture.post([createCall('a'), createCall('b')], { waitMs: 10_000 });
     await client.delivery(2);
@@ -91,8 +88,8 @@ describe('a deadline', () => {
   });
 });
 
-describe('a server that starts over what another has left', () => {
-  it('ends what ran out meanwhile, gives back what was not acknowledged, and waits for the rest', async () => {
+describe('a server that starts on the data of another', () => {
+  it('ends calls that have expired, releases unacknowledged calls and waits for the rest', async () => {
     const settings = { graceMs: 200, acknowledgeMs: 1_000, catchUpMs: 250 };
     const first = await RelayFixture.start(settings);
     const { dataDir } = first.server;

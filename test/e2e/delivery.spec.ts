@@ -1,11 +1,12 @@
 import type { WorkspaceRoot } from '@patchbay/protocol';
 import { storesOf } from '../contract/backends.js';
 import { aRoot, FakeClient } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
 import { readCallTrail, readTrail } from '../support/invariants.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 const GRACE_MS = 300;
@@ -13,22 +14,15 @@ const GRACE_MS = 300;
 const LONG_GRACE_MS = 60_000;
 
 describe('a pending call', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    server = await startTestServer({ config: { graceMs: GRACE_MS } });
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer({ config: { graceMs: GRACE_MS } }));
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
   const ids = (client: FakeClient): string[] => client.calls.map(({ toolCallId }) => toolCallId);
   const numbered = (count: number): string[] => Array.from({ length: count }, (_, at) => `c${at}`);
   const settle = (client: FakeClient) => client.send('tool:status', {});
 
-  it('goes out first in, first out, at most as many at once as the client takes [RELAY-6]', async () => {
+  it('is sent in the order of posting, up to the number that the client takes [RELAY-6]', async () => {
     const client = await fixture.client({ maxInFlight: 3 });
     const { turnId } = (await fixture.post(numbered(5).map((id) => createCall(id)))).body.result;
     await fixture.post([createCall('later')]);
@@ -49,7 +43,7 @@ describe('a pending call', () => {
     for (const call of client.calls.slice(3)) await client.report(call);
   });
 
-  it('goes out eight at once where the client does not say [RELAY-6]', async () => {
+  it('is one of at most eight in flight where the client names no number [RELAY-6]', async () => {
     const client = await fixture.client();
     const { turnId } = (await fixture.post(numbered(10).map((id) => createCall(id)))).body.result;
     await client.delivery(8);
@@ -58,14 +52,14 @@ describe('a pending call', () => {
     await fixture.cancel(turnId);
   });
 
-  it('of many turns flows as earlier ones end', async () => {
+  it('is sent as calls of earlier turns end', async () => {
     const client = await fixture.client({ maxInFlight: 2 });
     const posted = numbered(12).map((id) => fixture.post([createCall(id)], { waitMs: 10_000 }));
     for (let count = 1; count <= 12; count++) await client.report(await client.delivery(count));
     expect((await Promise.all(posted)).map(({ status }) => status)).toEqual(posted.map(() => 200));
   });
 
-  it('goes to a client that has its tool [RELAY-6]', async () => {
+  it('is sent to a client that has its tool [RELAY-6]', async () => {
     const without = await fixture.client({ clientId: 'viewer', tools: ['something_else'] });
     await fixture.post([createCall('a')]);
     await settle(without);
@@ -74,7 +68,7 @@ describe('a pending call', () => {
     expect(without.calls).toEqual([]);
   });
 
-  it('goes to the client that its session used last, else to the most recently active one [RELAY-6]', async () => {
+  it('is sent to the client that its session used last, else to the most recently active one [RELAY-6]', async () => {
     const [a, b] = [await fixture.client({ clientId: 'a' }), await fixture.client({ clientId: 'b' })];
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settle(a);
@@ -92,7 +86,7 @@ describe('a pending call', () => {
     expect([ids(a), ids(b)]).toEqual([['first', 'second'], ['third']]);
   });
 
-  it('stays with the client of the session’s first call while the claim of that is being written [RELAY-6]', async () => {
+  it('is sent to the client of the session’s first call while that claim is being written [RELAY-6]', async () => {
     const [a, b] = [await fixture.client({ clientId: 'a' }), await fixture.client({ clientId: 'b' })];
     await new Promise((resolve) => setTimeout(resolve, 5));
     await settle(a);
@@ -110,7 +104,7 @@ describe('a pending call', () => {
     for (const call of a.calls) await a.report(call);
   });
 
-  it('goes where the others of its turn go, and waits there for its place', async () => {
+  it('is sent to the client of the other calls of its turn and waits for a slot there', async () => {
     const [a, b] = [
       await fixture.client({ clientId: 'a' }),
       await fixture.client({ clientId: 'b', maxInFlight: 2 }),
@@ -127,7 +121,7 @@ describe('a pending call', () => {
     await fixture.cancel(turnId);
   });
 
-  it('of a bound session goes to that client alone, and waits for it [RELAY-6] [RELAY-7]', async () => {
+  it('is sent only to the client that its session is bound to, and waits for it [RELAY-6] [RELAY-7]', async () => {
     const other = await fixture.client({ clientId: 'other' });
     await fixture.newSession('bound');
     await fixture.post([createCall('a')]);
@@ -144,7 +138,7 @@ describe('a pending call', () => {
     await back.report(again);
   });
 
-  it('that its client left acknowledged is waited for', async () => {
+  it('waits for its client when that left after the acknowledgement', async () => {
     const a = await fixture.client({ clientId: 'a' });
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
     const call = await a.delivery();
@@ -159,7 +153,7 @@ describe('a pending call', () => {
     await back.report(call);
   });
 
-  it('that comes after its client left waits for one that is there', async () => {
+  it('waits for a connected client when it comes after its client has left', async () => {
     const gone = await fixture.client({ roots: [aRoot('proj')] });
     gone.close();
     const path = `/workspaces/${fixture.workspaceId}/roots`;
@@ -171,7 +165,7 @@ describe('a pending call', () => {
     await next.report(await next.delivery());
   });
 
-  it('frees its place when its client refuses it [RELAY-5]', async () => {
+  it('frees its slot when its client refuses it [RELAY-5]', async () => {
     const client = await fixture.client({ maxInFlight: 1 });
     client.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'The journal is full.' } };
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
@@ -186,7 +180,7 @@ describe('a pending call', () => {
     await fixture.cancel(turnId);
   });
 
-  it('never goes to another user or into another workspace, whatever their clients are called [RELAY-6]', async () => {
+  it('is never sent to another user or into another workspace, even to a client of the same id [RELAY-6]', async () => {
     const other = await server.register();
     await user.addMember(fixture.workspaceId, other);
     const elsewhere = await RelayFixture.on(server, user);
@@ -221,34 +215,28 @@ describe('a pending call', () => {
   });
 });
 
-describe('a client that takes its time', () => {
+describe('a slow client', () => {
   const clock = new ShiftedClock();
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    const config = { graceMs: LONG_GRACE_MS, acknowledgeMs: 400, catchUpMs: 250 };
-    server = await startTestServer({ clock, config });
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() =>
+    startTestServer({ clock, config: { graceMs: LONG_GRACE_MS, acknowledgeMs: 400, catchUpMs: 250 } }),
+  );
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
-  it('loses its connection where it does not resume in time [RELAY-3]', async () => {
+  it('is disconnected when it does not resume in time [RELAY-3]', async () => {
     const client = await FakeClient.connect(fixture.clientOptions());
     await client.closed();
     expect(client.closedBecause).toBe('io server disconnect');
   });
 
-  it('keeps its connection once it has resumed, for longer than others may take to [RELAY-3]', async () => {
+  it('stays connected once it has resumed, beyond the time to resume [RELAY-3]', async () => {
     const resumed = await fixture.client({ clientId: 'resumed' });
     const silent = await FakeClient.connect(fixture.clientOptions({ clientId: 'silent' }));
     await silent.closed();
     expect(resumed.connected).toBe(true);
   });
 
-  it('loses its connection where it does not acknowledge in time, and the call is free again [RELAY-5]', async () => {
+  it('is disconnected when it does not acknowledge in time, and the call is released [RELAY-5]', async () => {
     const client = await fixture.client();
     client.answer = null;
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
@@ -258,7 +246,7 @@ describe('a client that takes its time', () => {
     await fixture.untilCall(turnId, 'a', 'pending');
   });
 
-  it('and leaves with a call unacknowledged loses it to another one after the grace, and not before [RELAY-7]', async () => {
+  it('loses an unacknowledged call to another client after the grace period and not before [RELAY-7]', async () => {
     const a = await fixture.client({ clientId: 'a' });
     a.answer = null;
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
@@ -283,7 +271,7 @@ describe('a client that takes its time', () => {
     expect(released).toMatchObject({ actor: { clientId: 'a' }, fields: { reason: 'client_left' } });
   });
 
-  it('is asked again 5 s after a refusal, and not before [RELAY-5]', async () => {
+  it('is offered a refused call again after 5 s and not before [RELAY-5]', async () => {
     const client = await fixture.client();
     client.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'busy' } };
     const { turnId } = (await fixture.post([createCall('again')])).body.result;
@@ -300,7 +288,7 @@ describe('a client that takes its time', () => {
     await client.report(again);
   });
 
-  it('and refuses leaves the call to another one [RELAY-5]', async () => {
+  it('leaves a refused call to another client [RELAY-5]', async () => {
     const refusing = await fixture.client({ clientId: 'refusing' });
     refusing.answer = { ok: false, error: { code: 'UNAVAILABLE', message: 'busy' } };
     const helping = await fixture.client({ clientId: 'helping' });

@@ -1,5 +1,6 @@
 import type { Session, ToolResult } from '@patchbay/protocol';
 import { aRoot } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
 import { RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
@@ -9,13 +10,11 @@ const PATCH = 'workspace_write_patch';
 
 describe('tools that change the Cloud below a folder that the user has connected [SESSION-3]', () => {
   const server = oneServer();
-  let fixture: RelayFixture;
+  const fixture = testFixture(async () => RelayFixture.on(server(), await server().register()));
   beforeEach(async () => {
-    fixture = await RelayFixture.on(server(), await server().register());
     await ended('write', { path: '/proj/a.txt', content: 'x' });
     await ended('write', { path: '/other/b.txt', content: 'x' });
   });
-  afterEach(() => fixture.close());
 
   const ended = async (name: string, args: object): Promise<ToolResult> => {
     const { body } = await fixture.post([{ toolCallId: name, name, arguments: args }], { waitMs: 5_000 });
@@ -37,7 +36,7 @@ describe('tools that change the Cloud below a folder that the user has connected
     ['mkdir', { path: '/proj/folder' }, CREATE],
     ['mv', { from: '/proj/a.txt', to: '/other/a.txt' }, CREATE],
     ['mv', { from: '/other/b.txt', to: '/proj/b.txt' }, CREATE],
-  ])('%s of %j is refused, and names the client tool', async (name, args, instead) => {
+  ])('%s of %j is rejected and the answer names the client tool', async (name, args, instead) => {
     await fixture.client({ roots: [aRoot('Proj')], tools: [CREATE, PATCH] });
     const { status, error, result } = await ended(name, args);
     expect([status, error!.code, result]).toEqual(['failed', 'CONFLICT', null]);
@@ -53,7 +52,7 @@ describe('tools that change the Cloud below a folder that the user has connected
     expect(body.files.map(({ docPath }) => docPath)).toEqual(['other/b.txt', 'proj/a.txt']);
   });
 
-  it('are taken elsewhere, in a session that names them, without a session, and once nobody has the folder', async () => {
+  it('are accepted in other folders, in a session that names them, without a session, and once no client has the folder', async () => {
     const client = await fixture.client({ roots: [aRoot('proj')] });
     const write = (path: string) => ended('write', { path, content: 'y' });
     expect(await write('/other/b.txt')).toMatchObject({ status: 'succeeded' });
@@ -77,7 +76,7 @@ describe('tools that change the Cloud below a folder that the user has connected
     expect(await write('/proj/a.txt')).toMatchObject({ error: { code: 'CONFLICT' } });
   });
 
-  it('are taken of another user, who has not connected it', async () => {
+  it('are accepted from a user who has not connected the folder', async () => {
     await fixture.client({ roots: [aRoot('proj')] });
     const other = await server().register();
     const { id } = await other.createWorkspace();

@@ -9,7 +9,7 @@ import { RelayProxy } from '../support/relay-proxy.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { waitFor } from '../support/wait-for.js';
 
-describe('a call whose delivery is never acknowledged', () => {
+describe('a call with an unacknowledged delivery', () => {
   let fixture: RelayFixture;
   let proxy: RelayProxy;
   let base: string;
@@ -46,7 +46,7 @@ describe('a call whose delivery is never acknowledged', () => {
     return folder;
   }
 
-  it('is executed by the client that it then goes to, and by no other [RELAY-14]', async () => {
+  it('is executed only by the client that gets it next [RELAY-14]', async () => {
     const first = await editor('first', proxy.url);
     proxy.hold('toServer');
     const { body } = await fixture.post([createCall('c', 'made.txt', 'once\n')]);

@@ -3,6 +3,7 @@ import { jest } from '@jest/globals';
 import { DomainError } from '../../src/common/domain-error.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
 import { type Line, TestNodes } from '../support/nodes.js';
 import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
@@ -37,7 +38,7 @@ const ENDS: [string, (server: TestServer, credentials: Credentials) => Promise<v
 ];
 
 describe.each(ENDS)('an access token after %s', (_, end) => {
-  it('is refused, as a bearer and as a cookie, also after each restart [REQ-8]', async () => {
+  it('is rejected, as a bearer and as a cookie, also after each restart [REQ-8]', async () => {
     const jwtSecret = 'a secret for tests that is long enough';
     const first = await startTestServer({ config: { jwtSecret } });
     const [ada, ben] = [await first.register(), await first.register()];
@@ -59,7 +60,7 @@ describe.each(ENDS)('an access token after %s', (_, end) => {
   });
 
   it.each<Line>(['sound', 'cut'])(
-    'is refused by another node and loses its sockets there within 5 s, over a bus that is %s [REQ-8] [RELAY-11]',
+    'is rejected by another node and its sockets there are closed within 5 s, over a bus that is %s [REQ-8] [RELAY-11]',
     async (line) => {
       const nodes = await TestNodes.open();
       const [a, b] = [await nodes.start('a'), await nodes.start('b')];
@@ -84,18 +85,14 @@ describe.each(ENDS)('an access token after %s', (_, end) => {
 });
 
 describe('the login of an access token', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer({ clock }));
   const clock = new ShiftedClock();
-  beforeAll(async () => {
-    server = await startTestServer({ clock });
-  });
   afterEach(() => void jest.restoreAllMocks());
-  afterAll(() => server.close());
 
   const logout = ({ credentials: { refreshToken } }: TestUser) =>
     server.request('POST', '/auth/logout', { refreshToken });
 
-  it('may end while a request runs: then that is refused instead of answered [REQ-8]', async () => {
+  it('may end while a request runs, which is then rejected [REQ-8]', async () => {
     const ada = await server.register();
     const slow = hold(storesOf(server.app).workspaces, 'summariesOf');
     const listed = ada.get<ErrorBody>('/workspaces');
@@ -105,7 +102,7 @@ describe('the login of an access token', () => {
     expect(await listed).toMatchObject({ status: 401, body: { code: 'INVALID_TOKEN' } });
   });
 
-  it('is read once for requests that come together, and again after 5 s at the latest', async () => {
+  it('is read once for concurrent requests, and again after at most 5 s', async () => {
     const ada = await server.register();
     const read = jest.spyOn(storesOf(server.app).logins, 'byId');
     const answers = await Promise.all(Array.from({ length: 20 }, () => ada.get('/workspaces')));
@@ -116,7 +113,7 @@ describe('the login of an access token', () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  it('counts as unknown while the store cannot be read, once what was read is 5 s old [REQ-8]', async () => {
+  it('is treated as unknown while the store cannot be read, once the cached value is 5 s old [REQ-8]', async () => {
     const ada = await server.register();
     expect((await ada.get('/workspaces')).status).toBe(200);
     const failing = jest

@@ -1,24 +1,23 @@
 import { FailedLogins } from '../../src/auth/failed-logins.js';
-import { PASSWORD, startTestServer, type TestServer } from '../support/server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { PASSWORD, startTestServer } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 
 describe('failed logins', () => {
-  let server: TestServer;
+  const server = suiteFixture(() =>
+    startTestServer({
+      clock,
+      config: { rateLimit: 1000, trustedProxies: ['127.0.0.1'] },
+    }),
+  );
   let email: string;
   let here: string;
   const clock = new ShiftedClock();
 
-  beforeAll(async () => {
-    server = await startTestServer({
-      clock,
-      config: { rateLimit: 1000, trustedProxies: ['127.0.0.1'] },
-    });
-  });
   beforeEach(async () => {
     ({ email } = await server.register());
     here = anAddress();
   });
-  afterAll(() => server.close());
 
   let last = 0;
   /** An address that nobody came from before. */
@@ -31,20 +30,20 @@ describe('failed logins', () => {
   const loginsAtOnce = async (count: number, password: string) =>
     (await Promise.all(Array.from({ length: count }, () => login(password)))).map(({ status }) => status);
 
-  it('are limited for an account from an address, and forgotten after a success [REQ-23]', async () => {
+  it('are limited for each account and address, and reset by a success [REQ-23]', async () => {
     for (let i = 0; i < 9; i += 1) expect((await login('wrong')).status).toBe(401);
     expect((await login(PASSWORD)).status).toBe(200);
     await loginsAtOnce(10, 'wrong');
     expect(await login(PASSWORD)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
   });
 
-  it('of a stranger do not keep the owner out, who comes from another address [REQ-23]', async () => {
+  it('of another address do not block the owner of the account [REQ-23]', async () => {
     await loginsAtOnce(12, 'wrong');
     expect((await login('wrong')).status).toBe(429);
     expect((await login(PASSWORD, anAddress())).status).toBe(200);
   });
 
-  it('are over when Retry-After says so, however often somebody tries in between', async () => {
+  it('are allowed again after Retry-After, however many attempts came meanwhile', async () => {
     await loginsAtOnce(10, 'wrong');
     clock.pass(14 * 60_000);
     const refused = await login('wrong');
@@ -55,7 +54,7 @@ describe('failed logins', () => {
     expect((await login(PASSWORD)).status).toBe(200);
   });
 
-  it('are the only ones that count: right ones at once all succeed', async () => {
+  it('are counted, and concurrent correct logins all succeed', async () => {
     expect(new Set(await loginsAtOnce(12, PASSWORD))).toEqual(new Set([200]));
   });
 
@@ -66,14 +65,14 @@ describe('failed logins', () => {
     return Promise.all(guesses.map((account) => logins.attempt(account, here, () => Promise.resolve(null))));
   };
 
-  it('of one behind an address keep nobody else there out for more than seconds [REQ-23]', async () => {
+  it('of one user block other users of the address for seconds only [REQ-23]', async () => {
     await crowd();
     const guesses = [0, 1].map((n) => login('wrong', here, `guess${n}@example.com`));
     expect((await login(PASSWORD)).status).toBe(200);
     expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual([401, 401]);
   });
 
-  it('do not hold up an account whose owner was at the address with a token [REQ-23]', async () => {
+  it('do not block an account whose owner has used the address with a token [REQ-23]', async () => {
     const other = await server.register();
     const { refreshToken } = other.credentials;
     const from = { 'x-forwarded-for': here };
@@ -90,7 +89,7 @@ describe('failed logins', () => {
 });
 
 describe('failed logins of a server without rate limits', () => {
-  it('are limited all the same [REQ-23]', async () => {
+  it('are limited too [REQ-23]', async () => {
     const server = await startTestServer({ config: { rateLimit: null } });
     const { email } = await server.register();
     const login = async (password: string): Promise<number> =>

@@ -3,27 +3,21 @@ import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
 import { storesOf } from '../contract/backends.js';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('files:changed', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
+  const server = suiteFixture(() => startTestServer());
+  const user = suiteFixture(() => server.register());
+  afterEach(() => jest.restoreAllMocks());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
   const [proj, other] = [aRoot('Proj'), aRoot('other')];
   let client: FakeClient;
-  beforeAll(async () => {
-    server = await startTestServer();
-    user = await server.register();
-  });
   beforeEach(async () => {
-    fixture = await RelayFixture.on(server, user);
     client = await fixture.client({ clientId: 'one', roots: [proj] });
   });
-  afterEach(() => jest.restoreAllMocks());
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
 
   const base = () => `/workspaces/${fixture.workspaceId}`;
   const tool = async (name: string, args: object): Promise<void> => {
@@ -42,19 +36,19 @@ describe('files:changed', () => {
     expect(await from.socket.timeout(5_000).emitWithAck('files:put', put)).toMatchObject({ ok: true });
   };
   /** What a client has been told of each path last, by docPath. */
-  const told = ({ changed }: FakeClient): Record<string, string | null> =>
+  const noticesOf = ({ changed }: FakeClient): Record<string, string | null> =>
     Object.fromEntries(
       changed.flatMap(({ files }) => files).map(({ docPath, sha256: sha }) => [docPath, sha]),
     );
   /** Until a change that is made last has arrived, and with it whatever was to come before it. */
   async function all(of = client): Promise<Record<string, string | null>> {
     await write('/Proj/last', 'last');
-    await waitFor(() => 'proj/last' in told(of), 'the last change');
-    const { 'proj/last': _last, ...rest } = told(of);
+    await waitFor(() => 'proj/last' in noticesOf(of), 'the last change');
+    const { 'proj/last': _last, ...rest } = noticesOf(of);
     return rest;
   }
 
-  it('tells what was written, moved, deleted and brought back below a folder [RELAY-21]', async () => {
+  it('reports files that were written, moved, deleted and restored below a folder [RELAY-21]', async () => {
     await write('/Proj/A.txt', 'a');
     await write('/Proj/b.txt', 'b');
     await write('/other/c.txt', 'c');
@@ -78,7 +72,7 @@ describe('files:changed', () => {
     expect(await all()).toEqual({ 'proj/a.txt': sha256('a') });
   });
 
-  it('tells what comes over HTTP, from whatever member, and a client’s upload to all but itself [RELAY-21]', async () => {
+  it('reports changes over HTTP by any member, and an upload of a client to all other clients [RELAY-21]', async () => {
     const bob = await server.register();
     await user.addMember(fixture.workspaceId, bob);
     const bobs = await fixture.client({ clientId: 'one', token: bob.token, roots: [proj, other] });
@@ -86,24 +80,24 @@ describe('files:changed', () => {
     await upload(client, '/Proj/mine.txt', 'mine');
     await upload(bobs, '/Proj/bobs.txt', 'bobs');
     expect(await all()).toEqual({ 'proj/put.txt': sha256('put'), 'proj/bobs.txt': sha256('bobs') });
-    await waitFor(() => 'proj/last' in told(bobs), 'the last change');
-    expect(told(bobs)).toMatchObject({ 'proj/put.txt': sha256('put'), 'proj/mine.txt': sha256('mine') });
-    expect(told(bobs)).not.toHaveProperty(['proj/bobs.txt']);
+    await waitFor(() => 'proj/last' in noticesOf(bobs), 'the last change');
+    expect(noticesOf(bobs)).toMatchObject({ 'proj/put.txt': sha256('put'), 'proj/mine.txt': sha256('mine') });
+    expect(noticesOf(bobs)).not.toHaveProperty(['proj/bobs.txt']);
   });
 
-  it('names a hundred files at most, and says that there are more [RELAY-21]', async () => {
+  it('names at most a hundred files and says that there are more [RELAY-21]', async () => {
     const names = Array.from({ length: 250 }, (_, at) => `/Proj/many/${at}.txt`);
     await user.request('PUT', `${base()}/blobs/${sha256('x')}`, 'x');
     const files = names.map((path) => ({ path, sha256: sha256('x'), baseSha256: null }));
     const rootless = await fixture.client({ clientId: 'none' });
     expect((await user.post(`${base()}/files/commit`, { files })).status).toBe(200);
-    const all250 = () => Object.keys(told(client)).length === 250;
+    const all250 = () => Object.keys(noticesOf(client)).length === 250;
     await waitFor(() => all250() || client.changed.some(({ more }) => more), 'word of all files');
     expect(client.changed.every(({ files: { length } }) => length > 0 && length <= 100)).toBe(true);
     expect(rootless.changed).toEqual([]);
   });
 
-  it('says no word of a write that another process was faster than', async () => {
+  it('does not report a write that lost a race to another process', async () => {
     const [ours, theirs] = ['ours', 'theirs'].map((text) => ({ text, sha256: sha256(text) }));
     await user.request('PUT', `${base()}/blobs/${ours!.sha256}`, Buffer.from(ours!.text));
     const { files } = storesOf(server.app);
@@ -118,7 +112,7 @@ describe('files:changed', () => {
     expect(await all()).toEqual({});
   });
 
-  it('says no word of changes that were refused or kept beside the head', async () => {
+  it('does not report changes that were rejected or kept beside the head', async () => {
     await write('/Proj/a.txt', 'a');
     await all();
     client.changed.length = 0;

@@ -38,7 +38,7 @@ describe('a model that reads from a connected folder', () => {
     await rm(base, { recursive: true, force: true });
   });
 
-  it('reads what was edited there since the last push', async () => {
+  it('reads edits since the last push', async () => {
     await setup.write('/Proj/a.ts', 'pushed\n');
     await writeFile(join(folder, 'a.ts'), 'edited\n');
     const result = await setup.readFile('/Proj/a.ts');
@@ -46,14 +46,14 @@ describe('a model that reads from a connected folder', () => {
     expect(result.warnings).toEqual([expect.stringContaining(sha256('pushed\n'))]);
   });
 
-  it('reads bytes whole, up to the limit of a file', async () => {
+  it('reads binary files as a whole, up to the size limit', async () => {
     const text = 'ü\n'.repeat(400_000);
     await writeFile(join(folder, 'large.txt'), text);
     const result = await setup.readFile('proj/large.txt', { maxBytes: 8 * 1024 * 1024 });
     expect([result.source, result.content === text]).toEqual(['disk', true]);
   });
 
-  it('is refused what git ignores, and what a link leads to [RELAY-25]', async () => {
+  it('is refused files that git ignores and the targets of links [RELAY-25]', async () => {
     await writeFile(join(folder, '.env'), 'TOKEN=secret');
     await writeFile(join(base, 'outside.txt'), 'secret');
     await symlink(join(base, 'outside.txt'), join(folder, 'link.txt'));
@@ -61,13 +61,13 @@ describe('a model that reads from a connected folder', () => {
       const { success, error, result } = await setup.call('workspace_read_file', { docPath: `Proj/${path}` });
       expect(success === true || JSON.stringify([error, result]).includes('secret')).toBe(false);
       await setup.write(`/Proj/${path}`, 'cloud\n');
-      const told = await setup.readFile(`Proj/${path}`);
-      expect(told).toMatchObject({ source: 'cloud', content: 'cloud\n' });
-      expect(told.warnings).toEqual([expect.stringContaining('it refuses (FORBIDDEN')]);
+      const answer = await setup.readFile(`Proj/${path}`);
+      expect(answer).toMatchObject({ source: 'cloud', content: 'cloud\n' });
+      expect(answer.warnings).toEqual([expect.stringContaining('it refuses (FORBIDDEN')]);
     }
   });
 
-  it('is told of a file that was deleted there, and of a twin by case', async () => {
+  it('is told that a file was deleted, and of a file that differs by case', async () => {
     await setup.write('/Proj/gone.ts', 'cloud\n');
     expect((await setup.readFile('Proj/gone.ts')).warnings).toEqual([
       expect.stringContaining('it was deleted there or never written'),

@@ -8,12 +8,12 @@ import { startTestServer } from '../support/server.js';
 
 const [CREATE, PATCH] = ['workspace_create_file', 'workspace_write_patch'];
 
-describe('a call that has waited over a restart', () => {
+describe('a call that has waited during a restart', () => {
   let dataDir: string;
   beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'patchbay-restarts-'))));
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-  it('goes to the folder that another turn of its session began with since [RELAY-17]', async () => {
+  it('goes to the folder that another turn of its session has used since [RELAY-17]', async () => {
     const [proj, other] = [aRoot('proj'), aRoot('other')];
     const first = await startTestServer({ config: { dataDir } });
     const fixture = await RelayFixture.on(first, await first.register());

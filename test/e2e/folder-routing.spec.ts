@@ -1,24 +1,18 @@
 import type { ClientRoot, OpenToolCall } from '@patchbay/protocol';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { patchCall } from '../support/patch-fixture.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { storesOf } from '../contract/backends.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 const TOOLS = ['workspace_create_file', 'workspace_write_patch'];
 
 describe('a call', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    server = await startTestServer({ config: { graceMs: 100 } });
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer({ config: { graceMs: 100 } }));
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
   const [proj, proj2] = [aRoot('Proj'), aRoot('proj2')];
   const connect = (clientId: string, ...roots: ClientRoot[]): Promise<FakeClient> =>
@@ -40,14 +34,14 @@ describe('a call', () => {
     ['backslashes', createCall('c', 'proj\\a.txt')],
     ['a leading ./', createCall('c', './proj/a.txt')],
     ['a patch', patchCall([{ docPath: 'proj/a.txt' }])],
-  ])('that names a folder goes to the client that has it: %s [RELAY-15] [RELAY-16]', async (_, call) => {
+  ])('naming a folder goes to the client that has the folder: %s [RELAY-15] [RELAY-16]', async (_, call) => {
     const [first, second] = [await connect('one', proj), await connect('two', proj2)];
     expect(await sent(createCall('first', 'proj2/b.txt'), first, second)).toEqual([false, true]);
     expect(await sent(call, first, second)).toEqual([true, false]);
     expect(await sent(createCall('last', 'proj2/c.txt'), first, second)).toEqual([false, true]);
   });
 
-  it('that names a folder waits for it, and says for which one [RELAY-15] [RELAY-16]', async () => {
+  it('naming a folder waits for a client that has the folder, and says which folder [RELAY-15] [RELAY-16]', async () => {
     const [first, second] = [await connect('one', proj), await connect('two', proj2)];
     first.close();
     const posted = await fixture.post([createCall('c', 'proj/a.txt')], { turnId: 't', waitMs: 300 });
@@ -60,7 +54,7 @@ describe('a call', () => {
     expect((await fixture.calls('free')).free).not.toHaveProperty('roots');
   });
 
-  it('that names a folder which was forgotten while its client is away is like one that names none [RELAY-15] [ROOT-3]', async () => {
+  it('naming a folder that was removed while its client was away is routed like one without a folder [RELAY-15] [ROOT-3]', async () => {
     const [first, client] = [await connect('one', proj), await connect('two', proj2)];
     const path = `/workspaces/${fixture.workspaceId}/roots/proj`;
     expect((await user.request('DELETE', path)).status).toBe(204);
@@ -77,7 +71,7 @@ describe('a call', () => {
     expect(await sent(createCall('b', 'proj/b.txt'), client)).toEqual([true]);
   });
 
-  it('that nobody took in time tells which folder to connect [RELAY-16]', async () => {
+  it('that no client took in time says which folder to connect [RELAY-16]', async () => {
     const client = await connect('one', proj, proj2);
     client.close();
     await connect('other', aRoot('other'));
@@ -98,7 +92,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('that names a folder of another user’s is like one that names none', async () => {
+  it('naming another user’s folder is routed like one without a folder', async () => {
     const bob = await server.register();
     await user.addMember(fixture.workspaceId, bob);
     await fixture.client({ clientId: 'bobs', token: bob.token, roots: [proj] });
@@ -106,7 +100,7 @@ describe('a call', () => {
     expect(await sent(createCall('c', 'proj/a.txt'), client)).toEqual([true]);
   });
 
-  it('of a bound session goes to its client only, and only where that has the folder [RELAY-16]', async () => {
+  it('of a bound session is sent to its client only, if that has the folder [RELAY-16]', async () => {
     const [bound, other] = [await connect('bound', proj2), await connect('other', proj)];
     await fixture.newSession('bound');
     expect(await sent(createCall('c', 'proj/a.txt'), bound, other)).toEqual([false, false]);
@@ -114,7 +108,7 @@ describe('a call', () => {
     await fixture.client({ clientId: 'bound', roots: [proj2, proj] });
   });
 
-  it('that names none stays with the folder that its session began with [RELAY-17]', async () => {
+  it('without a folder goes to the first folder of its session [RELAY-17]', async () => {
     const first = await connect('one', proj);
     expect(await sent(createCall('a', 'a.txt'), first)).toEqual([true]);
     first.close();
@@ -129,14 +123,14 @@ describe('a call', () => {
     expect(await sent(createCall('c', 'c.txt'), second, rootless, wider)).toEqual([false, false, true]);
   });
 
-  it('that names a folder does not make it the session’s own [RELAY-17]', async () => {
+  it('naming a folder does not change the first folder of the session [RELAY-17]', async () => {
     const [first, second] = [await connect('one', proj), await connect('two', proj2)];
     expect(await sent(createCall('a', 'proj/a.txt'), first, second)).toEqual([true, false]);
     expect(await sent(createCall('b', 'proj2/a.txt'), first, second)).toEqual([false, true]);
     expect(await sent(createCall('c', 'c.txt'), first, second)).toEqual([true, false]);
   });
 
-  it('of one of several turns that are posted at once stays with the folder of the first [RELAY-17]', async () => {
+  it('of concurrent turns goes to the folder of the first turn [RELAY-17]', async () => {
     const names = ['a', 'b', 'c', 'd'];
     await Promise.all(names.map((name) => fixture.post([createCall(name)], { turnId: name })));
     const first = await fixture.client({ clientId: 'one', roots: [proj], tools: TOOLS, maxInFlight: 1 });
@@ -148,7 +142,7 @@ describe('a call', () => {
     expect(second.calls).toEqual([]);
   });
 
-  it('of clients without folders goes from one to another, as they are one folder [RELAY-17]', async () => {
+  it('goes from one client to another where both have no folders [RELAY-17]', async () => {
     const first = await fixture.client({ clientId: 'one' });
     expect(await sent(createCall('a', 'proj/a.txt'), first)).toEqual([true]);
     const withFolder = await connect('two', proj2);
@@ -159,7 +153,7 @@ describe('a call', () => {
     await next.report(next.calls[0]!);
   });
 
-  it('over two folders needs one client that has both [RELAY-18]', async () => {
+  it('over two folders needs a client that has both [RELAY-18]', async () => {
     const [first, second] = [await connect('one', proj), await connect('two', proj2)];
     const over = patchCall([{ docPath: 'proj/a.txt' }, { docPath: 'proj2/a.txt' }]);
     const { body } = await fixture.post([over], { waitMs: 300 });

@@ -1,19 +1,18 @@
 import type { FolderStatus, WorkspaceRoot } from '@patchbay/protocol';
 import { aRoot, type FakeClient } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('folder:status', () => {
   const server = oneServer();
-  let fixture: RelayFixture;
+  const fixture = testFixture(async () => RelayFixture.on(server(), await server().register()));
   let client: FakeClient;
   const proj = aRoot('Proj');
   beforeEach(async () => {
-    fixture = await RelayFixture.on(server(), await server().register());
     client = await fixture.client({ roots: [proj] });
   });
-  afterEach(() => fixture.close());
 
   const STATUS: FolderStatus = {
     ...{ docPath: 'proj', conflicts: ['proj/a.txt'], behind: ['proj/b/c.txt'], more: 3 },
@@ -24,7 +23,7 @@ describe('folder:status', () => {
     return body.roots.find(({ docPath }) => docPath === 'proj')!;
   };
 
-  it('stands until the next one, also while the client is away [RELAY-22] [ROOT-2]', async () => {
+  it('is kept until the next one, also while the client is away [RELAY-22] [ROOT-2]', async () => {
     const { docPath: _, ...said } = STATUS;
     expect(await client.send('folder:status', STATUS)).toEqual({ ok: true });
     expect(await folder()).toMatchObject(said);
@@ -52,7 +51,7 @@ describe('folder:status', () => {
     ['what is no text', { conflicts: [7] }, 'conflicts'],
     ['a count below nothing', { more: -1 }, 'more'],
     ['an unknown property', { colour: 'red' }, 'colour'],
-  ])('of %s is refused, and nothing of it kept [RELAY-22]', async (_, change, field) => {
+  ])('rejects a status with %s and keeps nothing of it [RELAY-22]', async (_, change, field) => {
     expect(await client.send('folder:status', { ...STATUS, ...change })).toMatchObject({
       ...{
         ok: false,

@@ -11,7 +11,7 @@ const BUDGET = 16 * MIB;
 const ORDINARY = 400 * KIB;
 
 /** Ten accounts that hold all that they can get, and somebody else. */
-describe('while ten users hold as much as they can', () => {
+describe('while ten users use their whole quotas', () => {
   let server: TestServer;
   let greedy: TestUser[];
   let modest: TestUser;
@@ -39,7 +39,7 @@ describe('while ten users hold as much as they can', () => {
   const head = (method: string, path: string, { token }: TestUser, more = ''): string =>
     `${method} /api/v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`;
 
-  it('another’s body of ordinary size is taken [REQ-10]', async () => {
+  it('accepts a body of ordinary size from another user [REQ-10]', async () => {
     const receiving = server.app.get(Receiving);
     const size = 150 * KIB;
     const more = `Content-Type: application/json\r\nContent-Length: ${size}\r\n`;

@@ -6,24 +6,20 @@ import { Bus } from '../../src/events/bus.js';
 import { newId } from '../../src/common/ids.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
-import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { PASSWORD, startTestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 const jwtSecret = 'a secret of more than thirty-two characters';
 
 describe('a handshake', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    server = await startTestServer({ config: { jwtSecret, origins: ['https://editor.example.com'] } });
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() =>
+    startTestServer({ config: { jwtSecret, origins: ['https://editor.example.com'] } }),
+  );
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
   /** `err.data` of a handshake that is refused. */
   async function refusal(change: Partial<FakeClientOptions>): Promise<RelayError | undefined> {
@@ -39,7 +35,7 @@ describe('a handshake', () => {
     return new JwtService({ secret: jwtSecret }).sign(claims, { expiresIn: seconds });
   };
 
-  it('without a token is refused [RELAY-1]', async () => {
+  it('rejects a connection without a token [RELAY-1]', async () => {
     for (const token of ['', null, undefined, 7, {}]) {
       expect(await refusal({ auth: { token } })).toEqual({
         code: 'INVALID_TOKEN',
@@ -48,7 +44,7 @@ describe('a handshake', () => {
     }
   });
 
-  it('with a token that is garbage, expired or signed by another is refused', async () => {
+  it('rejects an invalid token, an expired one and one with another signature', async () => {
     const forged = new JwtService({ secret: 'x'.repeat(32) }).sign(
       { sub: user.id, email: user.email },
       { expiresIn: 60 },
@@ -58,14 +54,14 @@ describe('a handshake', () => {
     }
   });
 
-  it('for a workspace of others is refused, whether it is there or not', async () => {
+  it('rejects a workspace of others in the same way as one that does not exist', async () => {
     const stranger = await server.register();
     const foreign = await refusal({ token: stranger.token });
     expect(foreign).toMatchObject({ code: 'FORBIDDEN' });
     expect(await refusal({ workspaceId: randomUUID() })).toEqual(foreign);
   });
 
-  it('of a stranger says nothing of what else is wrong', async () => {
+  it('rejects a connection without a token before anything else is checked', async () => {
     expect(await refusal({ token: 'x', workspaceId: 'y', auth: { protocol: 9 } })).toMatchObject({
       code: 'INVALID_TOKEN',
     });
@@ -98,14 +94,14 @@ describe('a handshake', () => {
     ['an object as text', { tools: '{"0":"a"}' }, 'tools must be an array'],
     ['a list as text that is nested too deep', { roots: '['.repeat(300) }, 'roots must be an array'],
     ['a root as text that is none', { roots: '[{"name":"a/b"}]' }, 'roots[0]'],
-  ])('with %s is refused [RELAY-1]', async (_, auth, message) => {
+  ])('rejects %s [RELAY-1]', async (_, auth, message) => {
     expect(await refusal({ auth })).toMatchObject({
       code: 'VALIDATION_ERROR',
       message: expect.stringContaining(message) as string,
     });
   });
 
-  it('takes numbers and lists as text, of clients that can send strings alone [RELAY-30]', async () => {
+  it('accepts numbers and lists as text, for clients that can only send strings [RELAY-30]', async () => {
     const root = { name: 'Proj', rootId: randomUUID(), docPath: 'proj' };
     const client = await fixture.client({
       auth: {
@@ -120,7 +116,7 @@ describe('a handshake', () => {
     expect((await client.delivery(3)).toolCallId).toBe('c');
   });
 
-  it('takes absent and null for the same, and the workspace in any case', async () => {
+  it('treats null like absent, and the workspace id in any case', async () => {
     const client = await fixture.client({
       workspaceId: fixture.workspaceId.toUpperCase(),
       auth: { maxInFlight: null },
@@ -129,20 +125,20 @@ describe('a handshake', () => {
     await client.report(await client.delivery());
   });
 
-  it('of a page of another site is refused before anything is said [RELAY-1]', async () => {
+  it('rejects a page of another site before any other answer [RELAY-1]', async () => {
     for (const origin of ['https://evil.example.com', 'null', `${server.url}.evil.example.com`]) {
       expect(await refusal({ headers: { origin } })).toBeUndefined();
       await expect(FakeClient.connect(fixture.clientOptions({ headers: { origin } }))).rejects.toThrow();
     }
   });
 
-  it('of our own page or of an allowed origin is taken', async () => {
+  it('accepts the own page and an allowed origin', async () => {
     for (const origin of [server.url, 'https://editor.example.com']) {
       expect((await fixture.client({ headers: { origin }, clientId: origin })).connected).toBe(true);
     }
   });
 
-  it('elsewhere than at the relay is refused', async () => {
+  it('rejects a connection at another path', async () => {
     const socket = io(server.url, { transports: ['websocket'], reconnection: false, forceNew: true });
     await expect(
       new Promise((resolve, reject) =>
@@ -152,12 +148,12 @@ describe('a handshake', () => {
     socket.disconnect();
   });
 
-  it('is over a websocket or not at all', async () => {
+  it('accepts websockets only', async () => {
     const response = await fetch(`${server.url}/socket.io/?EIO=4&transport=polling`);
     expect(response.status).toBe(400);
   });
 
-  it('with a clientId that is connected replaces the first connection, which learns it [RELAY-2]', async () => {
+  it('replaces the connection of the same clientId, which is told [RELAY-2]', async () => {
     const first = await fixture.client();
     await fixture.post([createCall('a')]);
     await first.delivery();
@@ -178,7 +174,7 @@ describe('a handshake', () => {
     return body.events.at(-1)?.turnId ?? null;
   };
 
-  it('is not ended by word of an older connection of its that comes late [RELAY-2]', async () => {
+  it('is not closed by a late message about an older connection [RELAY-2]', async () => {
     const client = await fixture.client();
     const key = { workspaceId: fixture.workspaceId, userId: user.id, clientId: 'editor-1' };
     const older = { ...key, epoch: 0, connectionId: newId() };
@@ -186,7 +182,7 @@ describe('a handshake', () => {
     expect(await client.send('hello')).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 
-  it('with another user’s clientId leaves theirs alone [RELAY-2]', async () => {
+  it('leaves the connection of another user with the same clientId [RELAY-2]', async () => {
     const other = await server.register();
     await user.addMember(fixture.workspaceId, other);
     const [mine, theirs] = [await fixture.client(), await fixture.client({ token: other.token })];
@@ -197,7 +193,7 @@ describe('a handshake', () => {
     expect(theirs.calls).toEqual([]);
   });
 
-  it('does not outlive the membership [RELAY-11]', async () => {
+  it('ends with the membership [RELAY-11]', async () => {
     const member = await server.register();
     await user.addMember(fixture.workspaceId, member);
     const client = await fixture.client({ token: member.token });
@@ -209,7 +205,7 @@ describe('a handshake', () => {
     expect(own.connected).toBe(true);
   });
 
-  it('of whose membership ends under it admits to nothing [RELAY-11]', async () => {
+  it('is rejected when the membership ends during it [RELAY-11]', async () => {
     const member = await server.register();
     await user.addMember(fixture.workspaceId, member);
     const slow = hold(storesOf(server.app).clients, 'epochOf');
@@ -222,7 +218,7 @@ describe('a handshake', () => {
     expect(await client.resume([])).toMatchObject({ ok: false, error: { code: 'FORBIDDEN' } });
   });
 
-  it('of whose login ends under it admits to nothing [REQ-8] [RELAY-11]', async () => {
+  it('is rejected when the login ends during it [REQ-8] [RELAY-11]', async () => {
     const member = await server.register();
     await user.addMember(fixture.workspaceId, member);
     const slow = hold(storesOf(server.app).clients, 'epochOf');
@@ -240,7 +236,7 @@ describe('a handshake', () => {
     await client.closed(5_000);
   });
 
-  it('does not outlive its login, and goes by the one of its newest token [REQ-8] [RELAY-11]', async () => {
+  it('ends with the login of its newest token [REQ-8] [RELAY-11]', async () => {
     const member = await server.register();
     await user.addMember(fixture.workspaceId, member);
     const login = { email: member.email, password: PASSWORD };
@@ -262,20 +258,20 @@ describe('a handshake', () => {
     await Promise.all([renewed.closed(), second.closed()]);
   });
 
-  it('does not outlive its token, of which the client is warned [RELAY-11]', async () => {
+  it('ends when its token expires, after a warning [RELAY-11]', async () => {
     const client = await fixture.client({ token: tokenFor(user, 2) });
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     await client.closed(5_000);
   });
 
-  it('is warned a minute before its token ends [RELAY-11]', async () => {
+  it('sends a warning one minute before the token expires [RELAY-11]', async () => {
     const client = await fixture.client({ token: tokenFor(user, 61) });
     expect(client.notices).toEqual([]);
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
     expect(client.connected).toBe(true);
   });
 
-  it('is warned once of the end of one token, however often that is sent again [RELAY-11]', async () => {
+  it('sends one warning for each token, however often the token is sent [RELAY-11]', async () => {
     const token = tokenFor(user, 3);
     const client = await fixture.client({ token });
     await waitFor(() => client.notices.includes('auth:expiring'), 'the warning');
@@ -285,7 +281,7 @@ describe('a handshake', () => {
     await client.closed(5_000);
   });
 
-  it('is renewed with another token of the same user, and of nobody else [RELAY-11]', async () => {
+  it('accepts a new token of the same user and rejects one of another user [RELAY-11]', async () => {
     const other = await server.register();
     const client = await fixture.client({ token: tokenFor(user, 2) });
     expect(await client.send('auth:refresh', other.token)).toMatchObject({

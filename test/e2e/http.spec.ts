@@ -1,20 +1,19 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { startTestServer, type TestServer } from '../support/server.js';
 import { DomainError } from '../../src/common/domain-error.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { answerOf } from '../../src/common/http/error-answer.js';
 import { exchange } from '../support/exchange.js';
 
 describe('a route', () => {
-  let server: TestServer;
-  let ada: TestUser;
+  const server = suiteFixture(() => startTestServer());
+  const ada = suiteFixture(() => server.register());
   let workspaceId: string;
   let turns: string;
 
   beforeAll(async () => {
-    server = await startTestServer();
-    ada = await server.register();
     workspaceId = (await ada.createWorkspace()).id;
     const sessions = `/workspaces/${workspaceId}/sessions`;
     const { body } = await ada.post<{ sessionId: string }>(sessions, {});
@@ -25,12 +24,11 @@ describe('a route', () => {
     const posted = await ada.post(turns, { turnId: 't', waitMs: 0, toolCalls });
     expect(posted.status).toBe(202);
   });
-  afterAll(() => server.close());
 
   const refusal = (fields: object) => ({ status: 400, body: { code: 'VALIDATION_ERROR', fields } });
 
   it.each(['cancel', 'tool-calls/c/cancel'])(
-    'that takes no body refuses one that says something: POST %s [REQ-5]',
+    'that takes no body rejects one that is not empty: POST %s [REQ-5]',
     async (path) => {
       const unknown = refusal({ x: 'is not a known property' });
       expect(await ada.post(`${turns}/t/${path}`, { x: 1 })).toMatchObject(unknown);
@@ -43,11 +41,11 @@ describe('a route', () => {
     ['none', undefined],
     ['{}', {}],
     ['null', null],
-  ])('that takes no body takes %s', async (_, body) => {
+  ])('that takes no body accepts %s', async (_, body) => {
     expect((await ada.post(`${turns}/t/cancel`, body)).status).toBe(200);
   });
 
-  it('that takes no query refuses one [REQ-5]', async () => {
+  it('that takes no query rejects one [REQ-5]', async () => {
     const unknown = refusal({ foo: 'is not a known property' });
     expect(await ada.get('/workspaces?foo=1')).toMatchObject(unknown);
     expect(await ada.get(`/workspaces/${workspaceId}?foo=1`)).toMatchObject(unknown);
@@ -68,31 +66,27 @@ function upgrade(headers: Record<string, string | null>, query = 'EIO=4&transpor
 }
 
 describe('an error', () => {
-  let server: TestServer;
-  let ada: TestUser;
-  const lines: string[] = [];
-
-  beforeAll(async () => {
-    server = await startTestServer({
+  const server = suiteFixture(() =>
+    startTestServer({
       config: { logLevel: 'info' },
       logDestination: { write: (line: string) => void lines.push(line) },
-    });
-    ada = await server.register();
-  });
-  afterAll(() => server.close());
+    }),
+  );
+  const ada = suiteFixture(() => server.register());
+  const lines: string[] = [];
 
   it.each([
     ['GET', '/nothing'],
     ['DELETE', '/workspaces'],
     ['POST', '/auth/nothing'],
     ['OPTIONS', '/workspaces'],
-  ])('of an unknown route or method is a 404: %s %s', async (method, path) => {
+  ])('is a 404 for an unknown route or method: %s %s', async (method, path) => {
     const { status, body } = await ada.request(method, path);
     expect({ status, body }).toEqual({ status: 404, body: { error: 'No such route', code: 'NOT_FOUND' } });
   });
 
   it.each(['/workspaces/%zz', '/workspaces/%ff', '/workspaces?x=%zz', '/workspaces?x=%ff'])(
-    'of bad percent-encoding is a 400: %s',
+    'is a 400 for bad percent-encoding: %s',
     async (path) => {
       const { status, body } = await ada.get(path);
       expect({ status, body }).toEqual({
@@ -102,14 +96,14 @@ describe('an error', () => {
     },
   );
 
-  it('of a very long id is an error of the id', async () => {
+  it('names the id that is too long', async () => {
     expect(await ada.get(`/workspaces/${'a'.repeat(9000)}`)).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR' },
     });
   });
 
-  it('of what is no HTTP has the same form', async () => {
+  it('has the same form for a request that is not HTTP', async () => {
     const answer = await exchange(server, 'GET / HTTP/9.9\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(JSON.parse(answer.slice(answer.indexOf('{')))).toEqual({
@@ -162,7 +156,7 @@ describe('an error', () => {
     ],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'HTTP'],
     ['large headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 413, 'headers'],
-  ])('of %s has the same form [REQ-61]', async (_what, bytes, status, named) => {
+  ])('has the same form for %s [REQ-61]', async (_what, bytes, status, named) => {
     const answer = await exchange(server, bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer.toLowerCase()).toContain('content-type: application/json');
@@ -172,7 +166,7 @@ describe('an error', () => {
     expect(body).toMatchObject({ error: expect.stringContaining(named) as string });
   });
 
-  it('below the relay has the request id of the caller, in the answer and in its one line [REQ-60]', async () => {
+  it('below the path of the relay has the request id of the caller, in the answer and in one log line [REQ-60]', async () => {
     for (const [bytes, id] of [
       [upgrade({ 'Sec-WebSocket-Key': 'short', 'X-Request-Id': 'a-socket' }), 'a-socket'],
       ['GET /%zz HTTP/1.1\r\nHost: x\r\nX-Request-Id: a-path\r\n\r\n', 'a-path'],
@@ -182,14 +176,14 @@ describe('an error', () => {
     }
   });
 
-  it('is not made of a request that Node takes without Host', async () => {
+  it('is not the answer to a request without Host that Node accepts', async () => {
     expect(await exchange(server, 'GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
     const continued =
       'POST /api/v1/auth/logout HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n';
     expect(await exchange(server, continued)).toMatch(/^HTTP\/1\.1 (100|4)/);
   });
 
-  it('that nobody foresaw tells nothing', () => {
+  it('reveals nothing when it is unexpected', () => {
     const { status, body, unexpected } = answerOf(new Error('SELECT secret FROM users failed'));
     expect({ status, body, unexpected }).toEqual({
       status: 500,
@@ -198,11 +192,11 @@ describe('an error', () => {
     });
   });
 
-  it('with a status of its own making is still unforeseen', () => {
+  it('is unexpected too when it brings its own status', () => {
     expect(answerOf(Object.assign(new Error('x'), { code: 'ENOENT', statusCode: 404 })).status).toBe(500);
   });
 
-  it('says exactly what the domain says [REQ-1]', () => {
+  it('has the message of the domain error [REQ-1]', () => {
     const error = new DomainError('CONFLICT', 'taken', {
       fields: { name: 'is taken' },
       details: { internal: true },
@@ -220,7 +214,7 @@ describe('a browser page', () => {
       'access-control-request-headers': 'authorization',
     });
 
-  it('of an allowed origin may ask, of another not', async () => {
+  it('gets CORS headers for an allowed origin only', async () => {
     const server = await startTestServer({ config: { origins: [origin] } });
     const { status, headers } = await preflight(server, origin);
     expect(status).toBe(204);
@@ -233,7 +227,7 @@ describe('a browser page', () => {
 });
 
 describe('a server that stops', () => {
-  it('refuses what is new, says that it is not ready, and answers what has begun', async () => {
+  it('rejects new requests, is not ready, and answers requests that have begun', async () => {
     const server = await startTestServer();
     const begun = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8');
     const arrived = once(server.app.getHttpServer(), 'request');

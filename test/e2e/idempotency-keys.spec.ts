@@ -5,6 +5,7 @@ import { IdempotencyKeyStore } from '../../src/storage/records/idempotency-keys.
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { KeySweep } from '../../src/turns/engine/key-sweep.js';
 import { storesOf } from '../contract/backends.js';
+import { testFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { type Answer, startTestServer } from '../support/server.js';
@@ -14,11 +15,7 @@ type TurnAnswer = Answer<InvokeResult<TurnResult>>;
 const DAY_MS = 24 * 60 * 60_000;
 
 describe('an Idempotency-Key', () => {
-  let fixture: RelayFixture;
-  beforeEach(async () => {
-    fixture = await RelayFixture.start({ maxOpenTurns: 2 });
-  });
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => RelayFixture.start({ maxOpenTurns: 2 }));
 
   const post = (key: string, body: object): Promise<TurnAnswer> =>
     fixture.server.request(
@@ -37,7 +34,7 @@ describe('an Idempotency-Key', () => {
     await keys.claim({ ...ref, userId: user.id, key, claimedAt: Date.now() }, 0);
   };
 
-  it('that was claimed for a turn which then was never stored makes it now, under its name [TURN-3]', async () => {
+  it('creates the turn that it was claimed for when that was never stored, under the same turnId [TURN-3]', async () => {
     await claimed('key', 'first');
     const made = await post('key', { toolCalls });
     expect([made.status, turnIdOf(made)]).toEqual([202, 'first']);
@@ -46,14 +43,14 @@ describe('an Idempotency-Key', () => {
     expect(await fixture.steps('c1')).toEqual(['Accepted']);
   });
 
-  it('stands for the turn that it was claimed for, also while that one is not there', async () => {
+  it('is reserved for its turn, also while that is not stored', async () => {
     await claimed('key', 'first');
     expect(await post('key', { toolCalls, turnId: 'second' })).toMatchObject({ status: 409 });
     await fixture.newSession();
     expect(await post('key', { toolCalls })).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
-  it('whose turn the store could not take works when it is sent again', async () => {
+  it('can be sent again after the store failed', async () => {
     const store = fixture.server.app.get(TurnStore, { strict: false });
     const insert = jest.spyOn(store, 'insert').mockRejectedValueOnce(new Error('disk full'));
     expect(await post('key', { toolCalls })).toMatchObject({ status: 500 });
@@ -63,21 +60,21 @@ describe('an Idempotency-Key', () => {
     expect(insert).toHaveBeenCalledTimes(2);
   });
 
-  it('of a turn for which there was no room is as good as new', async () => {
+  it('can be sent again after its turn was rejected for lack of room', async () => {
     for (const turnId of ['t1', 't2']) await fixture.post([createCall('c1')], { turnId });
     expect(await post('key', { toolCalls: [createCall('c9')] })).toMatchObject({ status: 429 });
     await fixture.cancel('t1');
     expect(await post('key', { toolCalls })).toMatchObject({ status: 202 });
   });
 
-  it('that comes many times at once makes one turn', async () => {
+  it('creates one turn when sent several times concurrently', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => post('key', { toolCalls })));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     expect(new Set(answers.map(turnIdOf)).size).toBe(1);
     expect(await fixture.steps('c1')).toEqual(['Accepted']);
   });
 
-  it('that two requests claim in one moment makes one turn', async () => {
+  it('creates one turn when two requests claim it at the same moment', async () => {
     const slow = hold(storesOf(fixture.server.app).keys, 'claim');
     const both = [post('key', { toolCalls }), post('key', { toolCalls })];
     await slow.reachedBy(2);
@@ -87,7 +84,7 @@ describe('an Idempotency-Key', () => {
     expect(await fixture.steps('c1')).toEqual(['Accepted']);
   });
 
-  it('of a turn that another request has stored meanwhile, with the last room there was, finds it', async () => {
+  it('finds the turn that a concurrent request has stored with the last free slot', async () => {
     await fixture.post([createCall('other')]);
     const slow = hold(storesOf(fixture.server.app).keys, 'claim');
     const late = post('key', { toolCalls, turnId: 'same' });
@@ -105,7 +102,7 @@ class OpenSweep extends KeySweep {
 }
 
 describe('the life of an Idempotency-Key', () => {
-  it('is 24 hours by the server’s clock: then it names a new turn [TURN-3]', async () => {
+  it('is 24 hours by the server’s clock; after it the key creates a new turn [TURN-3]', async () => {
     const clock = new ShiftedClock();
     const server = await startTestServer({ clock, config: { accessTokenMinutes: 3 * 24 * 60 } });
     const fixture = await RelayFixture.on(server, await server.register());
@@ -134,7 +131,7 @@ describe('the life of an Idempotency-Key', () => {
     await server.close();
   });
 
-  it('is not shortened by the sweep, which removes it after it [TURN-3]', async () => {
+  it('is not shortened by the sweep, which removes an expired key [TURN-3]', async () => {
     const clock = new ShiftedClock();
     const server = await startTestServer({ clock, config: { accessTokenMinutes: 3 * 24 * 60 } });
     const fixture = await RelayFixture.on(server, await server.register());

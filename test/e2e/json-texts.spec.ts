@@ -1,7 +1,7 @@
 import type { JsonObject, OpenToolCall, PatchFault, ToolResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { testFixture } from '../support/fixtures.js';
 import { DOC, patchCall, PatchFixture, replaceTwo, TEXT } from '../support/patch-fixture.js';
-import { type RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 const NAME = 'workspace_write_patch';
@@ -9,12 +9,8 @@ const NAME = 'workspace_write_patch';
 describe('arguments that come as a string of JSON [TURN-30]', () => {
   const server = oneServer();
   const setup = new PatchFixture(server);
-  let fixture: RelayFixture;
-  beforeEach(async () => {
-    ({ fixture } = await setup.open());
-    await setup.write(`/${DOC}`, TEXT);
-  });
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => setup.open());
+  beforeEach(() => setup.write(`/${DOC}`, TEXT));
 
   const batch = (): JsonObject => patchCall().arguments as JsonObject;
   const file = (): JsonObject => (batch().files as JsonObject[])[0]!;
@@ -49,7 +45,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
       () => ({ files: [{ ...file(), changes: [replaceTwo({ expectedOriginalLines: '["two"]' })] }] }),
       '/files/0/changes/0/expectedOriginalLines',
     ],
-  ])('are taken: %s', async (_, args, where) => {
+  ])('are accepted: %s', async (_, args, where) => {
     const { call, warnings } = await postPatch(args());
     expect(call).toMatchObject({ status: 'forwarded', arguments: { files: [{ changes: [replaceTwo()] }] } });
     expect(warnings).toEqual([
@@ -62,7 +58,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
     expect((await setup.client.delivery()).arguments).toMatchObject({ files: [{ docPath: DOC }] });
   });
 
-  it('are warned of for as long as the turn is told, beside what its result is warned of', async () => {
+  it('cause a warning in every answer about the turn, beside the warnings of its result', async () => {
     const { turnId } = (await fixture.post([{ ...patchCall(), arguments: text(batch()) }])).body.result;
     const call = await setup.client.delivery();
     await setup.client.status(call, 'running');
@@ -81,7 +77,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
       'OpenAI’s Responses',
       (args) => ({ type: 'function_call', call_id: 'p', name: 'ls', arguments: text(args) }),
     ],
-  ])('are taken as a whole in %s form, and told where they stop being JSON', async (_, callOf) => {
+  ])('are accepted as a whole in %s form, with the place where the JSON is invalid', async (_, callOf) => {
     const { body } = await fixture.post([callOf('{"path": "/repo"}')], { waitMs: 5_000 });
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded', result: { path: '/repo' } }]);
     expect(body.warnings).toMatchObject([{ errorCode: 'ARGUMENTS_PARSED' }]);
@@ -90,7 +86,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
     expect((broken.call as ToolResult).error!.message).toContain('line 2, column 11, at "oops}"');
   });
 
-  it('that are broken are told by line, column and excerpt, each where it stands', async () => {
+  it('are rejected with line, column and excerpt for each broken string', async () => {
     const cut = text(batch().files).slice(0, -3);
     const [whole] = faultsOf((await postPatch({ files: cut })).call);
     expect(whole).toMatchObject({ code: 'SCHEMA', fileIndex: null });
@@ -100,7 +96,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
     expect(changes!.message).toContain('line 2, column 8, at "}]"');
   });
 
-  it('of another shape stay refused, and so do new lines as text', async () => {
+  it('are rejected when they have another shape, and so are new lines as a string', async () => {
     for (const files of ['{"a":1}', '7', '"[]"', 'none', '[]']) {
       const { call, warnings } = await postPatch({ files });
       expect(faultsOf(call)).toMatchObject([{ code: 'SCHEMA' }]);
@@ -113,7 +109,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
     }
   });
 
-  it('are not read in what may be text', async () => {
+  it('are not parsed in arguments that may be strings', async () => {
     const write = { toolCallId: 'w', name: 'write', arguments: { path: '/a.json', content: '{"a":1}' } };
     await fixture.post([write], { waitMs: 5_000 });
     const read = { toolCallId: 'r', name: 'read', arguments: { path: '/a.json' } };
@@ -121,7 +117,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
     expect(body.result.toolResults).toMatchObject([{ result: { content: '{"a":1}' } }]);
   });
 
-  it('are taken in a direct call too', async () => {
+  it('are accepted in a direct call too', async () => {
     const call = (tool: string, args: unknown) =>
       fixture.user.post<{ success: boolean; fields?: Record<string, string> }>(`${setup.base()}/tools`, {
         tool,
@@ -140,7 +136,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
     expect(sha256(String(body))).toBe(sha256('one\nTWO\nthree\n'));
   });
 
-  it('that hold too much are refused', async () => {
+  it('are rejected when they are too large', async () => {
     const { call } = await postPatch({ files: `[${'1,'.repeat(300_000)}1]` });
     expect(faultsOf(call)).toMatchObject([{ code: 'SCHEMA' }]);
   });

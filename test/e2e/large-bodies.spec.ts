@@ -7,8 +7,9 @@ import type { OpenTurnPage } from '@patchbay/protocol';
 import { Receiving } from '../../src/bodies/receiving.js';
 import { ToolCallsService } from '../../src/agent-api/tool-calls.service.js';
 import { UserJobs } from '../../src/jobs/user-jobs.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 const KIB = 1024;
@@ -18,25 +19,25 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Bodies that are scanned on a worker, and what bounds all that are on their way. */
 describe('a large body', () => {
-  let server: TestServer;
+  const server = suiteFixture(() =>
+    startTestServer({
+      config: {
+        ...{ maxBodyBytes: 2048 * KIB, maxFileBytes: 512 * KIB, maxReceivingBytes: 16 * 1024 * KIB },
+        bodyIdleMs: 2_000,
+      },
+    }),
+  );
   let ada: TestUser;
   let grace: TestUser;
   const sockets: Socket[] = [];
 
   beforeAll(async () => {
-    server = await startTestServer({
-      config: {
-        ...{ maxBodyBytes: 2048 * KIB, maxFileBytes: 512 * KIB, maxReceivingBytes: 16 * 1024 * KIB },
-        bodyIdleMs: 2_000,
-      },
-    });
     [ada, grace] = await Promise.all([server.register(), server.register()]);
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
     await waitFor(() => received() === 0, 'all to be given back');
   });
-  afterAll(() => server.close());
 
   const post = (user: TestUser, body: string | Uint8Array) => user.post('/workspaces', body);
   /** The first answer with this status: what others send or leave takes effect when the server sees it. */
@@ -70,7 +71,7 @@ describe('a large body', () => {
     return { socket, answer: () => answer };
   };
 
-  it('is read as a small one is', async () => {
+  it('is read like a small one', async () => {
     expect((await post(ada, padded('{"name":"w"}'))).status).toBe(201);
     expect((await post(ada, padded('\ufeff{"name":"w"}'))).status).toBe(201);
   });
@@ -87,11 +88,11 @@ describe('a large body', () => {
       'more than 50000 different names',
     ],
     ['has too many numbers that are not kept', `[${'1e400,'.repeat(20_000)}0]`, 'cannot keep exactly'],
-  ])('that %s is refused with that reason [REQ-6] [REQ-9]', async (_, body, fault) => {
+  ])('that %s is rejected with that reason [REQ-6] [REQ-9]', async (_, body, fault) => {
     expect(await post(ada, body)).toMatchObject(refused(fault));
   });
 
-  it('keeps what it says of numbers that are not kept', async () => {
+  it('keeps the fault of numbers that lose precision', async () => {
     const { id } = await ada.createWorkspace();
     const args = `{"path":"/a.json","content":{"id":9007199254740993,"pad":"${'x'.repeat(200 * KIB)}"}}`;
     const answer = await ada.post(`/workspaces/${id}/tools`, `{"tool":"write","args":${args}}`);
@@ -101,7 +102,7 @@ describe('a large body', () => {
     });
   });
 
-  it('is refused while others of its sender are on their way, and nobody else is [REQ-10]', async () => {
+  it('is rejected while other large bodies of its sender are being received, and those of other users are accepted [REQ-10]', async () => {
     const size = 900 * KIB;
     const part = '{"name":"w","x":"';
     const held = [await begin(ada, size, part), await begin(ada, size, part)];
@@ -116,7 +117,7 @@ describe('a large body', () => {
     await answered(ada, large, 201);
   });
 
-  it('counts as it comes where its size is not told [REQ-10]', async () => {
+  it('is counted as it arrives when its length is not announced [REQ-10]', async () => {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     sockets.push(socket);
     const size = 300 * KIB;
@@ -128,12 +129,12 @@ describe('a large body', () => {
     await waitFor(() => received() === size, 'all that came to be counted');
   });
 
-  it('of a stranger is refused', async () => {
+  it('is rejected without a token', async () => {
     const body = padded(JSON.stringify({ email: 'a@example.com', password: 'x' }));
     expect((await server.request('POST', '/auth/login', body)).status).toBe(413);
   });
 
-  it('is handled when the large one of its user before it is, and nobody else waits for that [REQ-10]', async () => {
+  it('is handled after the large body of the same user before it, without delay for other users [REQ-10]', async () => {
     const place = await server.app.get(UserJobs).enter(ada.id, 'bodies');
     const order: string[] = [];
     const large = '{"name":"w"}'.padEnd(1100 * KIB);
@@ -147,7 +148,7 @@ describe('a large body', () => {
     expect(received()).toBe(0);
   });
 
-  it('holds nothing while its turn waits for a client [REQ-10]', async () => {
+  it('is released while its turn waits for a client [REQ-10]', async () => {
     const fixture = await RelayFixture.on(server, ada);
     const content = 'x'.repeat(1200 * KIB);
     const call = (toolCallId: string) => ({
@@ -161,7 +162,7 @@ describe('a large body', () => {
     expect((await waiting).status).toBe(200);
   });
 
-  it('holds nothing while its direct call waits for a client [REQ-10]', async () => {
+  it('is released while its direct call waits for a client [REQ-10]', async () => {
     const fixture = await RelayFixture.on(server, ada);
     const calls = server.app.get(ToolCallsService, { strict: false });
     const post = calls.call.bind(calls);
@@ -191,7 +192,7 @@ describe('a large body', () => {
     expect(answer()).toContain('came too slowly');
   });
 
-  it('that comes byte by byte is given up too [REQ-10]', async () => {
+  it('is aborted when it arrives byte by byte [REQ-10]', async () => {
     const { socket, answer } = await begin(ada, 1000, '{');
     const drip = setInterval(() => socket.write(' '), 200);
     await once(socket, 'close').finally(() => clearInterval(drip));

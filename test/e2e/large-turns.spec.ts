@@ -28,7 +28,7 @@ describe('a turn with large arguments beside small ones', () => {
     return fixture.movedTo(server);
   }
 
-  it('runs them all: the client and the tools get the very arguments, the orchestrator the very results, also after a restart [TURN-2] [RELAY-5]', async () => {
+  it('runs every call with its exact arguments and returns the exact results, also after a restart [TURN-2] [RELAY-5]', async () => {
     const server = await startTestServer();
     servers.push(server);
     const first = await RelayFixture.on(server, await server.register());
@@ -81,7 +81,7 @@ describe('a turn with large arguments beside small ones', () => {
     expect(again).toEqual(ended);
   });
 
-  it('has in a provider’s messages the results that the turn has', async () => {
+  it('has the same results in the messages of a provider format', async () => {
     const server = await startTestServer();
     servers.push(server);
     const fixture = await RelayFixture.on(server, await server.register());

@@ -46,7 +46,7 @@ describe('a log', () => {
     }
   };
 
-  it('holds no emails, tokens, notes and texts of calls that a client ends, at any level [AUDIT-3]', async () => {
+  it('contains no emails, tokens, notes and texts of calls that a client ends, at any level [AUDIT-3]', async () => {
     const client = await fixture.client({ clientId: 'laptop' });
     await fixture.post([createCall('done', PATH, NEVER.text), createCall('denied', PATH, NEVER.text)]);
     const [done, denied] = [await client.delivery(1), await client.delivery(2)];
@@ -62,7 +62,7 @@ describe('a log', () => {
     expectClean();
   });
 
-  it('holds no paths and texts of files that are read, written, patched and refused [AUDIT-3]', async () => {
+  it('contains no paths and texts of files that are read, written, patched and rejected [AUDIT-3]', async () => {
     const { user, workspaceId } = fixture;
     const base = `/workspaces/${workspaceId}`;
     const tool = (name: string, args: object) => user.post(`${base}/tools`, { tool: name, args });
@@ -90,7 +90,7 @@ describe('a log', () => {
     expectClean();
   });
 
-  it('holds no emails, passwords and tokens of requests and handshakes that are refused [AUDIT-3]', async () => {
+  it('contains no emails, passwords and tokens of rejected requests and handshakes [AUDIT-3]', async () => {
     const login = (email: string) => server.request('POST', '/auth/login', { email, password: NEVER.guess });
     await login(NEVER.email);
     await login(`nobody-${NEVER.email}`);

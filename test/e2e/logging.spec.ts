@@ -1,21 +1,20 @@
 import { Logger } from '@nestjs/common';
 import type { Credentials } from '@patchbay/protocol';
 import { StorageHealth } from '../../src/storage/ports/storage-health.js';
-import { startTestServer, type TestServer } from '../support/server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { startTestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('the log', () => {
   const lines: string[] = [];
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer({
+  const server = suiteFixture(() =>
+    startTestServer({
       config: { logLevel: 'trace', rateLimit: 1000, trustedProxies: ['127.0.0.1'] },
       logDestination: { write: (line: string) => void lines.push(line) },
-    });
-  });
-  afterAll(() => server.close());
+    }),
+  );
 
-  it('has one line for a login that failed, with the address and the account, never with the email or the password [REQ-60]', async () => {
+  it('has one line for a failed login, with the address and the account, without the email and the password [REQ-60]', async () => {
     const user = await server.register('victim@example.com');
     const from = { 'x-forwarded-for': '203.0.113.7' };
     for (const email of ['victim@example.com', 'nobody@example.com'])
@@ -27,7 +26,7 @@ describe('the log', () => {
         .map((line) => JSON.parse(line) as Record<string, unknown>)
         .filter((line) => line.address === address);
     await waitFor(() => of('203.0.113.7').length >= 12, 'a line of each login');
-    const told = of('203.0.113.7');
+    const entries = of('203.0.113.7');
     const about = {
       level: 40,
       method: 'POST',
@@ -35,13 +34,13 @@ describe('the log', () => {
       ms: expect.any(Number) as number,
     };
     const failed = { ...about, msg: 'A login failed', status: 401, code: 'INVALID_TOKEN' };
-    expect(told.slice(0, 2)).toMatchObject([
+    expect(entries.slice(0, 2)).toMatchObject([
       { ...failed, userId: user.id },
       { ...failed, userId: null },
     ]);
     const refused = { ...about, msg: 'A login was refused: too many have failed' };
-    expect(told.at(-1)).toMatchObject({ ...refused, status: 429, code: 'RATE_LIMITED' });
-    expect(told).toHaveLength(12);
+    expect(entries.at(-1)).toMatchObject({ ...refused, status: 429, code: 'RATE_LIMITED' });
+    expect(entries).toHaveLength(12);
     for (const secret of ['victim@', 'nobody@', 'guess']) expect(lines.join('')).not.toContain(secret);
   });
 
@@ -61,7 +60,7 @@ describe('the log', () => {
       ...headers,
     });
 
-  it('has one line for a refused request: who, where from, which route, which code and how long [REQ-60]', async () => {
+  it('has one line for a rejected request with user, address, route, code and duration [REQ-60]', async () => {
     const [owner, other] = [await server.register(), await server.register()];
     const { id: workspaceId } = await owner.createWorkspace();
     const about = {
@@ -117,8 +116,8 @@ describe('the log', () => {
     await asked(503);
     health.check = check;
     await asked(200);
-    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(told.filter(({ context }) => context === 'Health')).toMatchObject([
+    const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(entries.filter(({ context }) => context === 'Health')).toMatchObject([
       { level: 50, msg: 'The storage is not ready', reason: 'no disk' },
       { level: 30, msg: 'The storage is ready again' },
     ]);
@@ -126,7 +125,7 @@ describe('the log', () => {
     expect(lines.join('')).not.toContain('/health');
   });
 
-  it('has requests that failed under their id, and no secret', async () => {
+  it('has failed requests with their id and without secrets', async () => {
     const { credentials } = await server.register('log@example.com');
     const refused = await server.request('GET', '/workspaces?token=query-secret', undefined, {
       authorization: 'Bearer header-secret',

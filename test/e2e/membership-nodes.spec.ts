@@ -1,20 +1,17 @@
 import type { InvokeResult, Session, TurnResult } from '@patchbay/protocol';
 import { storesOf } from '../contract/backends.js';
+import { testFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
 import { readTrail } from '../support/invariants.js';
 import { type Line, TestNodes } from '../support/nodes.js';
 import { TestUser } from '../support/test-user.js';
 import { waitFor } from '../support/wait-for.js';
 
-describe('a member who is removed on another node than their turn runs on', () => {
-  let nodes: TestNodes;
-  beforeEach(async () => {
-    nodes = await TestNodes.open({ catchUpMs: 250 });
-  });
-  afterEach(() => nodes.close());
+describe('a member who is removed on another node than that of the turn', () => {
+  const nodes = testFixture(() => TestNodes.open({ catchUpMs: 250 }));
 
   it.each<Line>(['sound', 'faulty', 'cut'])(
-    'reads and writes nothing more, and who waits is refused, over a line that is %s [MEMBER-2]',
+    'reads and writes nothing more, and a waiting request is rejected, over a bus that is %s [MEMBER-2]',
     async (line) => {
       const [a, b] = [await nodes.start('a'), await nodes.start('b')];
       const [ada, ben] = [await a.register(), await a.register()];

@@ -1,104 +1,80 @@
 import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
-import type { InvokeResult, Member, OpenTurnPage, Session, TurnResult } from '@patchbay/protocol';
+import type { InvokeResult, Member, OpenTurnPage, TurnResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { NO_MEMBER } from '../../src/turns/engine/removed-members.js';
 import { newId } from '../../src/common/ids.js';
 import { storesOf } from '../contract/backends.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
 import { readTrail } from '../support/invariants.js';
+import { MembershipFixture, NOT_A_MEMBER } from '../support/membership-fixture.js';
 import { createCall } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { TestUser } from '../support/test-user.js';
-import { FakeClient } from '../support/fake-client.js';
 import { waitFor } from '../support/wait-for.js';
 
-const REFUSED = {
-  status: 403,
-  body: { error: 'Access forbidden: User is not a member of this workspace', code: 'FORBIDDEN' },
-};
 type TurnAnswer = InvokeResult<TurnResult>;
 
 describe('a membership that ends', () => {
-  let server: TestServer;
-  let ada: TestUser;
-  let ben: TestUser;
-  let base: string;
-  let workspaceId: string;
-  let turns: string;
+  const server = suiteFixture(() => startTestServer());
+  const setup = testFixture(() => MembershipFixture.on(server));
+  const ada = testFixture(() => setup.ada);
+  const ben = testFixture(() => setup.ben);
 
-  beforeAll(async () => {
-    server = await startTestServer();
-    [ada, ben] = await Promise.all([server.register(), server.register()]);
-  });
-  beforeEach(async () => {
-    workspaceId = (await ada.createWorkspace()).id;
-    base = `/workspaces/${workspaceId}`;
-    await ada.addMember(workspaceId, ben);
-    const { body } = await ben.post<Session>(`${base}/sessions`, {});
-    turns = `${base}/sessions/${body.sessionId}/turns`;
-  });
-  afterAll(() => server.close());
-
-  const remove = async (): Promise<void> => {
-    expect((await ada.request('DELETE', `${base}/members/${ben.id}`)).status).toBe(204);
-  };
-  const post = (user: TestUser, toolCalls: unknown[], waitMs = 20_000) =>
-    user.post<TurnAnswer>(turns, { turnId: 't', toolCalls, waitMs });
   const call = (name: string, args: object) => ({ toolCallId: name, name, arguments: args });
-  const write = (user: TestUser, path: string) =>
-    user.post(`${base}/tools`, { tool: 'write', args: { path, content: { text: 'needle' } } });
-  const steps = async (query = '') =>
-    (await readTrail(ada, workspaceId, query)).map(({ name }) => name.replace('Tool.', ''));
 
-  it('stops a turn in the middle of a grep: nothing more is read or written, and who waits is refused [MEMBER-2]', async () => {
-    for (const path of ['/a', '/b']) await write(ada, path);
+  it('stops a turn during a grep: nothing more is read or written, and the waiting request is rejected [MEMBER-2]', async () => {
+    for (const path of ['/a', '/b']) await setup.write(ada, path);
     const slow = hold(storesOf(server.app).blobs, 'read');
     const grep = { pattern: 'needle' };
-    const posted = post(ben, [
+    const posted = setup.post(ben, [
       call('grep', grep),
       call('read', { path: '/a' }),
       call('write', { path: '/mine', content: 'x' }),
     ]);
     await slow.reached;
-    await remove();
-    await waitFor(async () => (await steps('&turnId=t')).includes('Write.Cancelled'), 'the turn cancelled');
+    await setup.remove();
+    await waitFor(
+      async () => (await setup.steps('&turnId=t')).includes('Write.Cancelled'),
+      'the turn cancelled',
+    );
     slow.release();
     const read = jest.spyOn(storesOf(server.app).blobs, 'read');
-    expect(await posted).toMatchObject(REFUSED);
-    await post(ada, [], 0);
+    expect(await posted).toMatchObject(NOT_A_MEMBER);
+    await setup.post(ada, [], 0);
     expect(read).not.toHaveBeenCalled();
     read.mockRestore();
-    await write(ada, '/after');
-    const trail = await readTrail(ada, workspaceId, '&turnId=t');
+    await setup.write(ada, '/after');
+    const trail = await readTrail(ada, setup.workspaceId, '&turnId=t');
     const ends = trail.filter(({ name }) => /Cancelled|ResultReceived|File/.test(name));
     expect(ends.map(({ name, actor }) => [name, actor.userId])).toEqual(
       ['Tool.Grep', 'Tool.Read', 'Tool.Write', 'Turn'].map((whose) => [`${whose}.Cancelled`, ada.id]),
     );
-    expect((await ada.get<string>(`${base}/contents/mine`)).status).toBe(404);
+    expect((await ada.get<string>(`${setup.base}/contents/mine`)).status).toBe(404);
   });
 
-  it('lets a write that is under way do nothing [MEMBER-2]', async () => {
-    await write(ada, '/a');
+  it('stops a write that is in progress [MEMBER-2]', async () => {
+    await setup.write(ada, '/a');
     const slow = hold(storesOf(server.app).blobs, 'read');
     const edit = { path: '/a', oldString: 'needle', newString: 'thread' };
     const answers = [
-      post(ben, [call('edit', edit)]),
-      ben.post(`${base}/tools`, { tool: 'edit', args: edit }),
+      setup.post(ben, [call('edit', edit)]),
+      ben.post(`${setup.base}/tools`, { tool: 'edit', args: edit }),
     ];
     await slow.reached;
-    await remove();
+    await setup.remove();
     slow.release();
-    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject(REFUSED);
-    expect((await ada.get(`${base}/contents/a`)).body).toBe('needle');
-    expect((await steps()).filter((name) => name === 'File.Updated')).toEqual([]);
+    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject(NOT_A_MEMBER);
+    expect((await ada.get(`${setup.base}/contents/a`)).body).toBe('needle');
+    expect((await setup.steps()).filter((name) => name === 'File.Updated')).toEqual([]);
   });
 
   /** Status of a request of ben's who is removed once the guard has let it pass, while its body is still coming. */
   async function statusOfLate(method: string, path: string, body: string): Promise<number | undefined> {
     const looked = jest.spyOn(storesOf(server.app).workspaces, 'roleOf');
-    const request = httpRequest(`${server.url}/api/v1${base}${path}`, {
+    const request = httpRequest(`${server.url}/api/v1${setup.base}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${ben.token}`,
@@ -110,7 +86,7 @@ describe('a membership that ends', () => {
     request.write(body.slice(0, 2));
     await waitFor(() => looked.mock.calls.length > 0, 'the look of the guard');
     looked.mockRestore();
-    await remove();
+    await setup.remove();
     request.end(body.slice(2));
     return (await answered)[0].resume().statusCode;
   }
@@ -120,34 +96,34 @@ describe('a membership that ends', () => {
     ['a blob', 'PUT', `/blobs/${sha256('{  }')}`],
     ['a turn', 'POST', '/sessions/00000000-0000-7000-8000-000000000000/turns'],
     ['a session', 'POST', '/sessions'],
-  ])('refuses %s whose body is still coming [MEMBER-2]', async (_, method, path) => {
-    const used = await storesOf(server.app).usage.ofWorkspace(workspaceId);
+  ])('rejects %s whose body is still being received [MEMBER-2]', async (_, method, path) => {
+    const used = await storesOf(server.app).usage.ofWorkspace(setup.workspaceId);
     expect(await statusOfLate(method, path, '{  }')).toBe(403);
-    expect(await storesOf(server.app).usage.ofWorkspace(workspaceId)).toEqual(used);
+    expect(await storesOf(server.app).usage.ofWorkspace(setup.workspaceId)).toEqual(used);
   });
 
-  it('does nothing of what is asked by a body that is still coming [MEMBER-2]', async () => {
+  it('executes nothing of a request whose body is still being received [MEMBER-2]', async () => {
     const folder = { name: 'proj', rootId: newId() };
     expect(await statusOfLate('PUT', '/roots/proj', JSON.stringify(folder))).toBe(403);
-    expect((await ada.get(`${base}/roots`)).body).toEqual({ roots: [] });
+    expect((await ada.get(`${setup.base}/roots`)).body).toEqual({ roots: [] });
   });
 
-  it('refuses who asks again and again for a turn, and takes their client’s calls back [MEMBER-2]', async () => {
-    const client = await FakeClient.ready({ url: server.url, token: ben.token, workspaceId });
-    await post(ben, [createCall('a')], 0);
+  it('rejects a waiting poll for a turn and cancels the calls of the member’s client [MEMBER-2]', async () => {
+    const client = await setup.client();
+    await setup.post(ben, [createCall('a')], 0);
     const delivered = await client.delivery();
-    const waiting = ben.get<TurnAnswer>(`${turns}/t?waitMs=20000`);
-    await remove();
-    expect(await waiting).toMatchObject(REFUSED);
-    await waitFor(async () => (await steps()).includes('CreateFile.Cancelled'), 'the call cancelled');
+    const waiting = ben.get<TurnAnswer>(`${setup.turns}/t?waitMs=20000`);
+    await setup.remove();
+    expect(await waiting).toMatchObject(NOT_A_MEMBER);
+    await waitFor(async () => (await setup.steps()).includes('CreateFile.Cancelled'), 'the call cancelled');
     expect(delivered.toolCallId).toBe('a');
     client.close();
   });
 
-  it('is asked for once by a turn that is posted, run by a client and answered', async () => {
-    const client = await FakeClient.ready({ url: server.url, token: ben.token, workspaceId });
+  it('is read once for a turn that is posted, run by a client and answered', async () => {
+    const client = await setup.client();
     const asked = jest.spyOn(storesOf(server.app).workspaces, 'roleOf');
-    const posted = post(ben, [createCall('a')]);
+    const posted = setup.post(ben, [createCall('a')]);
     await client.report(await client.delivery());
     expect((await posted).status).toBe(200);
     expect(asked.mock.calls.filter(([, userId]) => userId === ben.id)).toHaveLength(1);
@@ -155,113 +131,103 @@ describe('a membership that ends', () => {
     client.close();
   });
 
-  it('leaves sessions to who is added again, and their turns cancelled [MEMBER-2]', async () => {
-    await post(ben, [createCall('a')], 0);
-    await remove();
-    await waitFor(async () => (await steps()).includes('CreateFile.Cancelled'), 'the call cancelled');
-    await ada.addMember(workspaceId, ben);
-    const { result } = (await ben.get<TurnAnswer>(`${turns}/t`)).body;
+  it('leaves the sessions to a member who is added again, with cancelled turns [MEMBER-2]', async () => {
+    await setup.post(ben, [createCall('a')], 0);
+    await setup.remove();
+    await waitFor(async () => (await setup.steps()).includes('CreateFile.Cancelled'), 'the call cancelled');
+    await ada.addMember(setup.workspaceId, ben);
+    const { result } = (await ben.get<TurnAnswer>(`${setup.turns}/t`)).body;
     expect(result).toMatchObject({ status: 'cancelled', toolResults: [{ error: { code: 'CANCELLED' } }] });
     expect(result.toolResults[0]!.error!.message).toContain('no longer a member of the workspace');
-    expect((await ben.post<TurnAnswer>(turns, { toolCalls: [createCall('b')], waitMs: 0 })).status).toBe(202);
+    expect(
+      (await ben.post<TurnAnswer>(setup.turns, { toolCalls: [createCall('b')], waitMs: 0 })).status,
+    ).toBe(202);
   });
 
-  it('is finished at the next start where the server ended in between [MEMBER-2]', async () => {
-    await post(ben, [createCall('a')], 0);
-    const { dataDir } = server;
-    const workspaces = storesOf(server.app).workspaces;
-    const slow = hold(workspaces, 'unsettled');
-    await remove();
+  it('is completed at the next start when the server stopped before [MEMBER-2]', async () => {
+    const first = await startTestServer();
+    const unfinished = await MembershipFixture.on(first);
+    await unfinished.post(unfinished.ben, [createCall('a')], 0);
+    const slow = hold(storesOf(first.app).workspaces, 'unsettled');
+    await unfinished.remove();
     await slow.reached;
     // What is held never comes.
-    await server.app.close();
-    const next = await startTestServer({ config: { dataDir } });
-    const owner = new TestUser(next, ada.credentials);
-    const cancelled = (await readTrail(owner, workspaceId)).filter(({ name }) => name.endsWith('Cancelled'));
-    expect(cancelled).toMatchObject([
-      { name: 'Tool.CreateFile.Cancelled', actor: { userId: ada.id } },
-      { name: 'Turn.Cancelled', actor: { userId: ada.id }, fields: { why: NO_MEMBER } },
+    await first.app.close();
+    const next = await startTestServer({ config: { dataDir: first.dataDir } });
+    const owner = new TestUser(next, unfinished.ada.credentials);
+    const trail = await readTrail(owner, unfinished.workspaceId);
+    const actor = { userId: owner.id };
+    expect(trail.filter(({ name }) => name.endsWith('Cancelled'))).toMatchObject([
+      { name: 'Tool.CreateFile.Cancelled', actor },
+      { name: 'Turn.Cancelled', actor, fields: { why: NO_MEMBER } },
     ]);
     await next.close();
-    server = await startTestServer({ config: { dataDir } });
-    [ada, ben] = [new TestUser(server, ada.credentials), new TestUser(server, ben.credentials)];
   });
 
-  it('ends at one’s own wish, but for the last owner’s [MEMBER-3]', async () => {
-    await post(ben, [createCall('a')], 0);
-    expect((await ben.request('DELETE', `${base}/members/${ada.id}`)).status).toBe(403);
-    expect((await ben.request('DELETE', `${base}/members/${ben.id}`)).status).toBe(204);
-    expect(await ben.get(base)).toMatchObject(REFUSED);
-    await waitFor(async () => (await steps()).includes('CreateFile.Cancelled'), 'the call cancelled');
-    expect((await ada.request('DELETE', `${base}/members/${ada.id}`)).status).toBe(409);
+  it('lets members leave, except the last owner [MEMBER-3]', async () => {
+    await setup.post(ben, [createCall('a')], 0);
+    expect((await ben.request('DELETE', `${setup.base}/members/${ada.id}`)).status).toBe(403);
+    expect((await ben.request('DELETE', `${setup.base}/members/${ben.id}`)).status).toBe(204);
+    expect(await ben.get(setup.base)).toMatchObject(NOT_A_MEMBER);
+    await waitFor(async () => (await setup.steps()).includes('CreateFile.Cancelled'), 'the call cancelled');
+    expect((await ada.request('DELETE', `${setup.base}/members/${ada.id}`)).status).toBe(409);
   });
 
-  it('ends an owner’s rights for a request that is under way [MEMBER-2]', async () => {
-    await ada.request('PUT', `${base}/members/${ben.id}`, { role: 'owner' });
+  it('ends the rights of an owner in a request that is in progress [MEMBER-2]', async () => {
+    await ada.request('PUT', `${setup.base}/members/${ben.id}`, { role: 'owner' });
     const slow = hold(storesOf(server.app).workspaces, 'byId');
-    const listed = ben.get<{ members: Member[] }>(`${base}/members`);
+    const listed = ben.get<{ members: Member[] }>(`${setup.base}/members`);
     await slow.reached;
     const workspaces = storesOf(server.app).workspaces;
     Reflect.deleteProperty(workspaces, 'byId');
-    await ada.request('PUT', `${base}/members/${ben.id}`, { role: 'member' });
+    await ada.request('PUT', `${setup.base}/members/${ben.id}`, { role: 'member' });
     slow.release();
     expect(await listed).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
   });
 
-  it('ends them for a change of the members that is under way [MEMBER-2]', async () => {
-    await ada.request('PUT', `${base}/members/${ben.id}`, { role: 'owner' });
+  it('ends the rights of an owner in a change of members that is in progress [MEMBER-2]', async () => {
+    await ada.request('PUT', `${setup.base}/members/${ben.id}`, { role: 'owner' });
     const carol = await server.register();
     const slow = hold(storesOf(server.app).users, 'byEmail');
-    const adding = ben.post(`${base}/members`, { email: carol.email, role: 'member' });
+    const adding = ben.post(`${setup.base}/members`, { email: carol.email, role: 'member' });
     await slow.reached;
-    await remove();
+    await setup.remove();
     slow.release();
-    expect(await adding).toMatchObject(REFUSED);
-    expect((await carol.get(base)).status).toBe(403);
+    expect(await adding).toMatchObject(NOT_A_MEMBER);
+    expect((await carol.get(setup.base)).status).toBe(403);
   });
 });
 
 describe('an owner', () => {
-  let server: TestServer;
-  let [ada, ben]: TestUser[] = [];
-  let base: string;
-  let turns: string;
+  const server = suiteFixture(() => startTestServer());
+  const setup = suiteFixture(() => MembershipFixture.on(server));
+  const ada = suiteFixture(() => setup.ada);
+  const ben = suiteFixture(() => setup.ben);
 
-  beforeAll(async () => {
-    server = await startTestServer();
-    [ada, ben] = await Promise.all([server.register(), server.register()]);
-    const { id } = await ada.createWorkspace();
-    base = `/workspaces/${id}`;
-    await ada.addMember(id, ben);
-    const { body } = await ben.post<Session>(`${base}/sessions`, {});
-    turns = `${base}/sessions/${body.sessionId}/turns`;
-  });
-  afterAll(() => server.close());
-
-  it('finds every open turn and cancels it; a member does not [MEMBER-4]', async () => {
+  it('lists and cancels every open turn; a member does neither [MEMBER-4]', async () => {
     for (const turnId of ['t1', 't2']) {
-      await ben!.post(turns, { turnId, toolCalls: [createCall('a'), createCall('b')], waitMs: 0 });
+      await ben.post(setup.turns, { turnId, toolCalls: [createCall('a'), createCall('b')], waitMs: 0 });
     }
-    expect((await ben!.get(`${base}/turns`)).status).toBe(403);
-    expect((await ben!.get(`${base}/turns?userId=${ada!.id}`)).status).toBe(403);
-    const own = await ben!.get<OpenTurnPage>(`${base}/turns?userId=${ben!.id.toUpperCase()}`);
+    expect((await ben.get(`${setup.base}/turns`)).status).toBe(403);
+    expect((await ben.get(`${setup.base}/turns?userId=${ada.id}`)).status).toBe(403);
+    const own = await ben.get<OpenTurnPage>(`${setup.base}/turns?userId=${ben.id.toUpperCase()}`);
     expect(own.body.turns).toMatchObject([{ turnId: 't1' }, { turnId: 't2' }]);
-    const first = await ada!.get<OpenTurnPage>(`${base}/turns?limit=1&userId=${ben!.id}`);
-    expect(first.body.turns).toMatchObject([{ turnId: 't1', userId: ben!.id }]);
-    const second = await ada!.get<OpenTurnPage>(`${base}/turns?cursor=${first.body.nextCursor}`);
+    const first = await ada.get<OpenTurnPage>(`${setup.base}/turns?limit=1&userId=${ben.id}`);
+    expect(first.body.turns).toMatchObject([{ turnId: 't1', userId: ben.id }]);
+    const second = await ada.get<OpenTurnPage>(`${setup.base}/turns?cursor=${first.body.nextCursor}`);
     expect(second.body).toMatchObject({ turns: [{ turnId: 't2' }], nextCursor: null });
-    expect((await ada!.get<OpenTurnPage>(`${base}/turns?userId=${ada!.id}`)).body.turns).toEqual([]);
-    expect((await ada!.get(`${base}/turns?cursor=x`)).status).toBe(400);
-    expect((await ada!.get(`${turns}/t1`)).status).toBe(403);
+    expect((await ada.get<OpenTurnPage>(`${setup.base}/turns?userId=${ada.id}`)).body.turns).toEqual([]);
+    expect((await ada.get(`${setup.base}/turns?cursor=x`)).status).toBe(400);
+    expect((await ada.get(`${setup.turns}/t1`)).status).toBe(403);
     const carol = await server.register();
-    await ada!.addMember(base.split('/')[2]!, carol);
-    expect((await carol.post(`${turns}/t1/cancel`)).status).toBe(403);
-    const one = await ada!.post<TurnAnswer>(`${turns}/t1/tool-calls/a/cancel`);
+    await ada.addMember(setup.workspaceId, carol);
+    expect((await carol.post(`${setup.turns}/t1/cancel`)).status).toBe(403);
+    const one = await ada.post<TurnAnswer>(`${setup.turns}/t1/tool-calls/a/cancel`);
     expect(one.body.result).toMatchObject({ toolCalls: [{ toolCallId: 'b', arguments: { path: 'b.txt' } }] });
-    expect((await ada!.post<TurnAnswer>(`${turns}/t1/cancel`)).body.result.status).toBe('cancelled');
-    expect((await ada!.get<OpenTurnPage>(`${base}/turns`)).body.turns).toMatchObject([{ turnId: 't2' }]);
-    const trail = await readTrail(ada!, base.split('/')[2]!, '&turnId=t1');
+    expect((await ada.post<TurnAnswer>(`${setup.turns}/t1/cancel`)).body.result.status).toBe('cancelled');
+    expect((await ada.get<OpenTurnPage>(`${setup.base}/turns`)).body.turns).toMatchObject([{ turnId: 't2' }]);
+    const trail = await readTrail(ada, setup.workspaceId, '&turnId=t1');
     const cancelled = trail.filter(({ name }) => name.endsWith('Cancelled'));
-    expect(cancelled.map(({ actor }) => actor.userId)).toEqual([ada!.id, ada!.id, ada!.id]);
+    expect(cancelled.map(({ actor }) => actor.userId)).toEqual([ada.id, ada.id, ada.id]);
   });
 });

@@ -71,7 +71,7 @@ describeOnOwnMongo('On MongoDB', () => {
       return { status: response.status, text: await response.text() };
     };
 
-    it('under load has the server refuse, lose nothing, and go on by itself', async () => {
+    it('an outage under load makes the server reject requests; it loses nothing and recovers by itself', async () => {
       const user = await registerUser(server);
       const workspaceId = (await user.createWorkspace()).id;
       const { sessionId } = (await user.post<Session>(`/workspaces/${workspaceId}/sessions`, {})).body;

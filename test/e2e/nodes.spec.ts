@@ -20,7 +20,7 @@ const statusOf = ({ body }: Answer<InvokeResult<TurnResult>>): unknown =>
   body.result.toolResults.map(({ toolCallId, status }) => `${toolCallId} ${status}`);
 
 // A hint may be late, lost or doubled: what holds with sound ones must hold without any.
-describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus between them', (line) => {
+describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus', (line) => {
   const nodes = onTwoNodes(line);
   let two: TwoNodes;
   let [a, b]: RelayFixture[] = [];
@@ -29,7 +29,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     ({ a, b } = two);
   });
 
-  it('relay a turn that is posted at one to the client of the other, and wake who waits', async () => {
+  it('relay a turn from one node to a client of the other, and answer the waiting request', async () => {
     const client = await a!.client();
     const posted = b!.post([createCall('c1')], { turnId: 't', waitMs: 20_000 });
     await waitFor(() => client.calls.length === 1, 'the delivery');
@@ -38,7 +38,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     expect((await b!.get('t')).body.result.kind).toBe('final');
   });
 
-  it('stop the client of one where the other cancels, and free its place', async () => {
+  it('stop a client when the other node cancels the call, and free its slot', async () => {
     const client = await a!.client({ maxInFlight: 1 });
     await a!.post([createCall('c1'), createCall('c2')], { turnId: 't' });
     const [first] = [await client.delivery()];
@@ -51,7 +51,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     expect(statusOf(await waiting)).toEqual(['c1 cancelled', 'c2 succeeded']);
   });
 
-  it('take a result over HTTP at one for a call that a client of the other holds', async () => {
+  it('accept a result over HTTP on one node for a call of a client of the other', async () => {
     const client = await a!.client();
     await a!.post([createCall('c1')], { turnId: 't' });
     const call = await client.delivery();
@@ -63,7 +63,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     expect(await client.report(call)).toMatchObject({ ok: false, error: { code: 'CONFLICT' } });
   });
 
-  it('carry a call along when its client goes from one to the other', async () => {
+  it('keep a call with its client when that moves from one node to the other', async () => {
     const client = await a!.client();
     await a!.post([createCall('c1'), createCall('c2')], { turnId: 't' });
     await client.delivery(2);
@@ -80,7 +80,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     expect((await a!.steps('c1')).filter((step) => step === 'Forwarded')).toHaveLength(1);
   });
 
-  it('give a call that was never acknowledged to the client that is left', async () => {
+  it('give an unacknowledged call to the client that is left', async () => {
     const gone = await a!.client({ clientId: 'gone' });
     gone.answer = null;
     await a!.post([createCall('c1')], { turnId: 't' });
@@ -93,7 +93,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     expect(statusOf(await b!.get('t', 20_000))).toEqual(['c1 succeeded']);
   });
 
-  it('let a clock run out once, and tell the client', async () => {
+  it('expire a deadline once and tell the client', async () => {
     const client = await a!.client();
     await b!.post([createCall('c1')], { turnId: 't', timeouts: { approvalMs: 2_000, deliveryMs: 30_000 } });
     await waitFor(() => client.calls.length === 1, 'the delivery');
@@ -104,7 +104,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     expect(client.cancels[0]).toMatchObject({ reason: 'timed_out' });
   });
 
-  it('wake who waits at one for the server calls of the other', async () => {
+  it('answer a request that waits on one node for server calls of the other', async () => {
     const finish = hold(two.servers.a);
     const posted = a!.post([ls('s1'), ls('s2')], { turnId: 't' });
     await posted;
@@ -113,7 +113,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
     expect(statusOf(await waiting)).toEqual(['s1 succeeded', 's2 succeeded']);
   });
 
-  it('make one turn of a request that comes to both at once, by its turnId or its key', async () => {
+  it('create one turn from a request sent to both nodes, by its turnId or its key', async () => {
     const key = { 'idempotency-key': 'once' };
     const post = (
       fixture: RelayFixture,
@@ -141,7 +141,7 @@ describe.each(['sound', 'faulty', 'cut'] as const)('two nodes with a %s bus betw
 });
 
 describe('two nodes without a bus', () => {
-  it('see what the other does long before a sweep, and read its clients’ files', async () => {
+  it('see changes of the other node long before a sweep, and read files of its clients', async () => {
     // Sweeps come after the test has timed out: only the frequent look is left.
     const two = await TwoNodes.open('cut', { catchUpMs: 600_000 });
     await two.begin();
@@ -164,7 +164,7 @@ describe('two nodes without a bus', () => {
   });
 });
 
-describe('of two nodes', () => {
+describe('of two nodes,', () => {
   const nodes = onTwoNodes();
   let two: TwoNodes;
   let [a, b]: RelayFixture[] = [];
@@ -173,7 +173,7 @@ describe('of two nodes', () => {
     ({ a, b } = two);
   });
 
-  it('one that starts leaves the running calls of the others alone', async () => {
+  it('a starting node leaves running calls of the others alone', async () => {
     const finish = hold(two.servers.a);
     await a!.post([ls('s1')], { turnId: 't' });
     await two.nodes.start('c');
@@ -184,7 +184,7 @@ describe('of two nodes', () => {
     expect(statusOf(await a!.get('t', 20_000))).toEqual(['s1 succeeded']);
   });
 
-  it('one that starts anew ends what it ran before, at once', async () => {
+  it('a restarted node ends at once the calls that it ran before', async () => {
     hold(two.servers.a);
     await a!.post([ls('s1')], { turnId: 't' });
     await two.nodes.stop(two.servers.a);
@@ -193,7 +193,7 @@ describe('of two nodes', () => {
     expect(s1).toMatchObject({ status: 'failed', error: { code: 'INTERNAL_ERROR' } });
   });
 
-  it('one ends what the other ran, once nothing was heard of that one for the time of its lease', async () => {
+  it('one ends the calls of the other after its lease has expired', async () => {
     hold(two.servers.a);
     await a!.post([ls('s1')], { turnId: 't' });
     await two.nodes.stop(two.servers.a);
@@ -206,7 +206,7 @@ describe('of two nodes', () => {
     });
   });
 
-  it('one that lives renews its lease, however long a call takes', async () => {
+  it('a running node renews its lease, however long a call takes', async () => {
     const finish = hold(two.servers.a);
     await a!.post([ls('s1')], { turnId: 't' });
     const turns = two.servers.a.app.get(OpenTurns, { strict: false });
@@ -221,14 +221,14 @@ describe('of two nodes', () => {
     expect(statusOf(await b!.get('t', 20_000))).toEqual(['s1 succeeded']);
   });
 
-  it('one ends the connection of a client that has connected at the other', async () => {
+  it('one closes the connection of a client that has connected to the other', async () => {
     const [first, second] = [await a!.client(), await b!.client()];
     await first.closed();
     expect(first.notices).toContain('client:replaced');
     expect(second.connected).toBe(true);
   });
 
-  it('one ends the connections of a member who was removed at the other, told or not', async () => {
+  it('one closes the connections of a member who was removed on the other, with or without a message', async () => {
     const ben = await two.servers.b.register();
     for (const line of ['sound', 'cut'] as const) {
       two.nodes.network.line = line;
@@ -239,7 +239,7 @@ describe('of two nodes', () => {
     }
   });
 
-  it('one refuses the tokens of a login that ended at the other, and ends its connections [REQ-8] [RELAY-11]', async () => {
+  it('one rejects the tokens of a login that ended on the other, and closes its connections [REQ-8] [RELAY-11]', async () => {
     const ben = await two.servers.b.register();
     await b!.user.addMember(b!.workspaceId, ben);
     const client = await a!.client({ token: ben.token, clientId: 'ben' });
@@ -255,7 +255,7 @@ describe('of two nodes', () => {
     }
   });
 
-  it('both do their part whatever clients and orchestrators do, with faulty hints', async () => {
+  it('both keep the invariants with random clients and orchestrators and a faulty bus', async () => {
     two.nodes.network.line = 'faulty';
     const random = (): number => two.nodes.network.random();
     const fixtures = [a!, b!];

@@ -1,16 +1,12 @@
+import { suiteFixture } from '../support/fixtures.js';
 import { RawConnection } from '../support/raw-connection.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 
 const LARGE = 15_000;
 
-describe('a request whose headers are as large as they may be', () => {
-  let server: TestServer;
-  let user: TestUser;
-  beforeAll(async () => {
-    server = await startTestServer();
-    user = await server.register();
-  });
-  afterAll(() => server.close());
+describe('a request with headers of the maximum size', () => {
+  const server = suiteFixture(() => startTestServer());
+  const user = suiteFixture(() => server.register());
 
   /** Statuses of a hundred such requests, on one connection. */
   async function ask(headers: Record<string, string>, path = '/api/v1/workspaces'): Promise<Set<number>> {
@@ -33,17 +29,17 @@ describe('a request whose headers are as large as they may be', () => {
     ['five thousand cookies', () => ({ Cookie: 'a=;'.repeat(LARGE / 3) })],
     ['a cookie of percent signs', () => ({ Cookie: `access_token=${'%'.repeat(LARGE)}` })],
     ['no token, and a chain of addresses', () => ({ 'X-Forwarded-For': '1.1.1.1,'.repeat(LARGE / 8) })],
-  ])('is a 401 with %s', async (_, headers) => {
+  ])('is answered with 401 with %s', async (_, headers) => {
     expect(await ask(headers())).toEqual(new Set([401]));
   });
 
-  it('is a 400 that names twenty faults with five thousand parameters', async () => {
+  it('is answered with 400 and twenty faults with five thousand parameters', async () => {
     const query = Array.from({ length: 2_500 }, (_, at) => `p${at}`).join('&');
     const headers = { Authorization: `Bearer ${user.token}` };
     expect(await ask(headers, `/api/v1/workspaces?${query}`)).toEqual(new Set([400]));
   });
 
-  it('is read with five hundred headers', async () => {
+  it('is accepted with five hundred headers', async () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`X-${at}`, 'y']));
     expect(await ask({ ...many, Authorization: `Bearer ${user.token}` })).toEqual(new Set([200]));
   });

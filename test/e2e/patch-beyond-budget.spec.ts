@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import { sha256 } from '@patchbay/protocol/hash';
 import { storesOf } from '../contract/backends.js';
+import { testFixture } from '../support/fixtures.js';
 import { appliedResult, patchCall } from '../support/patch-fixture.js';
 import { RelayFixture } from '../support/relay-fixture.js';
 
@@ -8,15 +9,13 @@ const KIB = 1024;
 const INSERT = { operation: 'insert', afterLine: 1, newLines: ['x'] };
 
 /** Texts that came into the Cloud only after the batch was taken, and are too much together [PATCH-13]. */
-describe('a batch whose texts are more than the server works on', () => {
+describe('a batch beyond the budget of texts', () => {
   const names = ['a', 'b', 'c'];
   let texts: Record<string, string>;
-  let fixture: RelayFixture;
+  const fixture = testFixture(() => RelayFixture.start({ maxPatchBytes: 50 * KIB }));
   beforeEach(() => {
     texts = Object.fromEntries(names.map((name) => [`p/${name}`, `${name.repeat(30 * KIB)}\n`]));
   });
-  beforeEach(async () => void (fixture = await RelayFixture.start({ maxPatchBytes: 50 * KIB })));
-  afterEach(() => fixture.close());
 
   /** What is there of the texts from here on, and what stands behind them. */
   async function upload(end: string): Promise<void> {
@@ -39,26 +38,26 @@ describe('a batch whose texts are more than the server works on', () => {
     return { batchId: call.batch!.batchId!, ended: (await fixture.get(turnId, 5_000)).body };
   }
 
-  it('is taken as its client reports it, and warned of as UNCHECKED for what was not held against it', async () => {
+  it('is accepted as its client reports it, with a warning UNCHECKED for the unchecked files', async () => {
     const { ended } = await carriedOut();
     expect(ended.result.toolResults).toMatchObject([{ status: 'succeeded' }]);
     const unchecked = JSON.stringify(ended).match(/UNCHECKED/g) ?? [];
     expect(unchecked).toHaveLength(2);
   });
 
-  it('reads none of those that are beyond it', async () => {
+  it('is not read beyond the budget', async () => {
     const read = jest.spyOn(storesOf(fixture.server.app).blobs, 'read');
     await carriedOut();
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  it('counts a text for each of its files that has it', async () => {
+  it('counts a shared text once for each of its files', async () => {
     texts = Object.fromEntries(names.map((name) => [`p/${name}`, `${'x'.repeat(30 * KIB)}\n`]));
     const { ended } = await carriedOut();
     expect(JSON.stringify(ended).match(/UNCHECKED/g)).toHaveLength(3);
   });
 
-  it('is not reverted: the refusal says that it is too much', async () => {
+  it('is not reverted, and the answer says that it is too large', async () => {
     const { batchId } = await carriedOut();
     await upload('x\n');
     const path = `/workspaces/${fixture.workspaceId}/patches/${batchId}/revert`;

@@ -34,7 +34,7 @@ describe('a patch batch', () => {
     return { error, status };
   };
 
-  it('reads a text that many of its files have once, and the Active Files once [PATCH-13]', async () => {
+  it('reads a text shared by many of its files once, and the Active Files once [PATCH-13]', async () => {
     const text = 'one\ntwo\n'.repeat(100);
     const paths = Array.from({ length: 20 }, (_, at) => `/p/${at}.txt`);
     await given(paths, text);
@@ -48,7 +48,7 @@ describe('a patch batch', () => {
     expect(active).toHaveBeenCalledTimes(1);
   });
 
-  it('is refused before any of its texts is read where they are too much together [PATCH-13]', async () => {
+  it('is rejected before any text is read when the texts are too large together [PATCH-13]', async () => {
     const text = `${'y'.repeat(0.3 * MIB)}\n`;
     const paths = Array.from({ length: 4 }, (_, at) => `/p/${at}.txt`);
     await given(paths, text);
@@ -62,14 +62,14 @@ describe('a patch batch', () => {
     expect(read).not.toHaveBeenCalled();
   });
 
-  it('has a bound on its changes, in all of its files [PATCH-13]', async () => {
+  it('has a bound on the number of changes in all of its files [PATCH-13]', async () => {
     const changes = Array.from({ length: 26 }, () => INSERT);
     const { error } = await post(['a', 'b'].map((docPath) => ({ docPath, changes })));
     expect(error!.details.faults).toMatchObject([{ code: 'TOO_LARGE' }]);
     expect(error!.details.faults[0]!.message).toMatch('52 changes');
   });
 
-  it('counts the faults that it does not name', async () => {
+  it('counts the faults that it does not list', async () => {
     await fixture.close();
     fixture = await RelayFixture.start({ maxPatchChanges: 200 });
     await given(['/p/a'], 'one\n'.repeat(60));
@@ -85,7 +85,7 @@ describe('a patch batch', () => {
     expect([faults.length, moreFaults]).toEqual([100, 20]);
   });
 
-  it('names its faults in the order of its files, whichever text was read first', async () => {
+  it('lists its faults in the order of its files, whichever text was read first', async () => {
     await given(['/p/a', '/p/c'], 'one\n');
     await given(['/p/b'], 'two\n');
     const wrong = { operation: 'delete', startLine: 1, endLine: 1, expectedOriginalLines: ['other'] };

@@ -5,22 +5,16 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { testFixture } from '../support/fixtures.js';
 import { patchCall, PatchFixture } from '../support/patch-fixture.js';
-import type { RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 describe('the diff of a batch, and of a file', () => {
   const setup = new PatchFixture(oneServer());
-  let fixture: RelayFixture;
+  const fixture = testFixture(() => setup.open());
   let directory: string;
-  beforeEach(async () => {
-    ({ fixture } = await setup.open());
-    directory = mkdtempSync(join(tmpdir(), 'patchbay-apply-'));
-  });
-  afterEach(async () => {
-    rmSync(directory, { recursive: true });
-    await fixture.close();
-  });
+  beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'patchbay-apply-'))));
+  afterEach(() => rmSync(directory, { recursive: true }));
 
   const put = async (path: string, text: string): Promise<void> => {
     const at = `${setup.base()}/contents/${path.split('/').map(encodeURIComponent).join('/')}`;
@@ -37,7 +31,7 @@ describe('the diff of a batch, and of a file', () => {
     expect([git.status, git.stderr.toString()]).toEqual([0, '']);
   };
 
-  it('is applied by git, under the real paths of its files, to what they were [PATCH-30]', async () => {
+  it('of a batch can be applied by git to the original files, under their real paths [PATCH-30]', async () => {
     const at1 = (operation: string, line: string) => ({
       ...{ operation, startLine: 1, endLine: 1, expectedOriginalLines: [line] },
       ...(operation === 'replace' && { newLines: ['NEW'] }),
@@ -77,7 +71,7 @@ describe('the diff of a batch, and of a file', () => {
     }
   });
 
-  it('is applied by git from one version of a file to another, under its real path [PATCH-30]', async () => {
+  it('of two versions of a file can be applied by git, under its real path [PATCH-30]', async () => {
     const path = 'MyRepo/Größe A.txt';
     await put(path, 'a\nb');
     await put(path, 'a\r\nc\n');

@@ -1,9 +1,8 @@
 import { sha256 } from '@patchbay/protocol/hash';
-import type { FakeClient } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
 import { appliedResult, DOC, patchCall, PatchFixture, replaceTwo, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
-import type { RelayFixture } from '../support/relay-fixture.js';
 
 const KIB = 1024;
 const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
@@ -12,10 +11,8 @@ const FOUR = { operation: 'insert', afterLine: 3, newLines: ['four'] };
 describe('the diff of a batch', () => {
   const setup = new PatchFixture(oneServer({ maxBodyBytes: 4 * KIB }));
   const { write, put, base } = setup;
-  let fixture: RelayFixture;
-  let client: FakeClient;
-  beforeEach(async () => void ({ fixture, client } = await setup.open()));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => setup.open());
+  const client = testFixture(() => setup.client);
 
   const diff = (batchId: string, filePatchId?: string) => {
     const query = filePatchId === undefined ? '' : `?filePatchId=${filePatchId}`;
@@ -27,7 +24,7 @@ describe('the diff of a batch', () => {
     return { call, batchId: call.batch!.batchId!, files: call.batch!.files };
   };
 
-  it('shows what was applied and nothing that a person rejected, which is no divergence either', async () => {
+  it('shows applied changes and no rejected ones, which are no divergence', async () => {
     await write('/repo/src/a.txt', TEXT);
     const { call, batchId, files } = await proposed([{ changes: [replaceTwo(), FOUR] }]);
     const text = 'one\nTWO\nthree\n';
@@ -48,7 +45,7 @@ describe('the diff of a batch', () => {
     expect(await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
   });
 
-  it('shows what a person has made of it', async () => {
+  it('shows the changes as edited by a person', async () => {
     await write('/repo/src/a.txt', TEXT);
     const { call, batchId } = await proposed([{}]);
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
@@ -59,7 +56,7 @@ describe('the diff of a batch', () => {
     expect((await diff(batchId)).body).toContain('-two\n+2\n');
   });
 
-  it('has the files in their order, whichever have a text in common', async () => {
+  it('lists the files in their order, whichever share a text', async () => {
     const other = 'one\ntwo\nfour\n';
     const files = { 'p/a': TEXT, 'p/b': other, 'p/c': TEXT };
     for (const [path, text] of Object.entries(files)) await write(`/${path}`, text);
@@ -86,23 +83,20 @@ describe('the diff of a batch', () => {
   it.each([
     ['of one text', 'x'],
     ['of texts of their own', 'y'],
-  ])(
-    'of files %s is no larger than an answer may be, and each of them is there alone',
-    async (_what, char) => {
-      const { batchId, files, sizes } = await ofLines('x'.repeat(0.4 * KIB), char.repeat(0.4 * KIB));
-      expect(await diff(batchId)).toMatchObject({
-        status: 413,
-        body: { code: 'TOO_LARGE', error: expect.stringContaining('filePatchId') as string },
-      });
-      for (const [at, { filePatchId }] of files.entries()) {
-        const { status, body } = await diff(batchId, filePatchId);
-        expect(status).toBe(200);
-        expect(body.length).toBeGreaterThan(sizes[at]!);
-      }
-    },
-  );
+  ])('of files %s is limited in size, and each file has its own diff', async (_what, char) => {
+    const { batchId, files, sizes } = await ofLines('x'.repeat(0.4 * KIB), char.repeat(0.4 * KIB));
+    expect(await diff(batchId)).toMatchObject({
+      status: 413,
+      body: { code: 'TOO_LARGE', error: expect.stringContaining('filePatchId') as string },
+    });
+    for (const [at, { filePatchId }] of files.entries()) {
+      const { status, body } = await diff(batchId, filePatchId);
+      expect(status).toBe(200);
+      expect(body.length).toBeGreaterThan(sizes[at]!);
+    }
+  });
 
-  it('of one file is there whatever its size', async () => {
+  it('of one file is complete whatever its size', async () => {
     const { batchId, sizes } = await ofLines('x'.repeat(0.8 * KIB));
     const { status, body } = await diff(batchId);
     expect([status, body.length > sizes[0]!, sizes[0]! > 4 * KIB]).toEqual([200, true, true]);

@@ -1,21 +1,17 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { type FakeClient, givenFile } from '../support/fake-client.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 import { activeFile, TextsFixture } from '../support/texts-fixture.js';
 
-describe('a patch that was planned on what a client holds', () => {
-  let server: TestServer;
-  let user: TestUser;
+describe('a patch that was planned on the text of a client', () => {
+  const server = suiteFixture(() => startTestServer({ clock }));
+  const user = suiteFixture(() => server.register());
   let setup: TextsFixture;
   const clock = new ShiftedClock();
   let client: FakeClient;
-  beforeAll(async () => {
-    server = await startTestServer({ clock });
-    user = await server.register();
-  });
-  afterAll(() => server.close());
   beforeEach(async () => {
     setup = new TextsFixture(await RelayFixture.on(server, user));
     client = await setup.client('cli', ['Proj']);
@@ -38,13 +34,13 @@ describe('a patch that was planned on what a client holds', () => {
     return client.send('files:put', { ...file, sha256: sha256(text), baseSha256: null, ...more });
   };
 
-  it('is the client’s to judge where the folder is connected [PATCH-10]', async () => {
+  it('is checked by the client where the folder is connected [PATCH-10]', async () => {
     expect((await setup.readFile('Proj/a.ts')).sha256).toBe(sha256('disk\n'));
     expect(await post('disk\n')).toBeNull();
     expect((await client.delivery()).batch?.files[0]).toMatchObject({ originalSha256: sha256('disk\n') });
   });
 
-  it('overwrites no Cloud text that the folder does not have [PATCH-12]', async () => {
+  it('does not overwrite Cloud text that the folder does not have [PATCH-12]', async () => {
     await post('disk\n');
     const { callId, batch } = await client.delivery();
     const { filePatchId } = batch!.files[0]!;
@@ -56,7 +52,7 @@ describe('a patch that was planned on what a client holds', () => {
     expect((await setup.call('read', { path: '/Proj/a.ts' })).result.content).toEqual({ text: 'cloud\n' });
   });
 
-  it('becomes the head where the folder’s text has come into the Cloud meanwhile [PATCH-12]', async () => {
+  it('becomes the head when the folder’s text has reached the Cloud meanwhile [PATCH-12]', async () => {
     await post('disk\n');
     const { callId, batch } = await client.delivery();
     expect(await put('disk\n', { baseSha256: sha256('cloud\n') })).toMatchObject({ ok: true });
@@ -65,7 +61,7 @@ describe('a patch that was planned on what a client holds', () => {
     expect((await setup.call('read', { path: '/Proj/a.ts' })).result.content).toEqual({ text: 'new\n' });
   });
 
-  it('is taken of an open file whose list is behind, and checked against its text [PATCH-12]', async () => {
+  it('is accepted for an open file with an outdated list, and checked against its text [PATCH-12]', async () => {
     await setup.open(activeFile('proj/a.ts', 'listed\n'));
     client.giveFile = () => givenFile('typed on\n', { isDirty: true });
     expect((await setup.readFile('proj/a.ts')).sha256).toBe(sha256('typed on\n'));
@@ -73,7 +69,7 @@ describe('a patch that was planned on what a client holds', () => {
     expect(await post('typed on\n')).toBeNull();
   });
 
-  it('is STALE of what is open once clients were asked for five seconds about its files [PATCH-12]', async () => {
+  it('is STALE for an open file after clients were asked for five seconds [PATCH-12]', async () => {
     await setup.open(activeFile('proj/a.ts', 'listed\n'), activeFile('proj/b.ts', 'listed\n'));
     let asked = 0;
     client.giveFile = () => {
@@ -86,7 +82,7 @@ describe('a patch that was planned on what a client holds', () => {
     expect(asked).toBe(1);
   });
 
-  it('is the client’s to judge of an open file without unsaved changes: there the disk speaks [PATCH-12]', async () => {
+  it('is checked by the client for an open file without unsaved changes, against the disk [PATCH-12]', async () => {
     await setup.open(activeFile('proj/a.ts', 'as the editor has it\n', false));
     client.giveFile = () => ({ ok: false, error: { code: 'RATE_LIMITED', message: '' } });
     for (const text of ['disk\n', 'as the editor has it\n', 'cloud\n'])
@@ -94,7 +90,7 @@ describe('a patch that was planned on what a client holds', () => {
     expect(await post('cloud\n', 'other')).toMatchObject({ code: 'LINES_MISMATCH' });
   });
 
-  it('is STALE of an open file of which the client holds another text, or none [PATCH-12]', async () => {
+  it('is STALE for an open file of which the client has another text or none [PATCH-12]', async () => {
     await setup.open(activeFile('proj/a.ts', 'listed\n'));
     client.giveFile = () => givenFile('typed on\n', { isDirty: true });
     expect(await post('older\n')).toMatchObject({ code: 'STALE' });

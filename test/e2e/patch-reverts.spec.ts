@@ -1,20 +1,17 @@
 import type { WritePatchResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import type { FakeClient } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
-import { type RelayFixture } from '../support/relay-fixture.js';
 import { appliedResult, DOC, patchCall, PatchFixture, replaceTwo, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
 
 describe('workspace_write_patch', () => {
   const setup = new PatchFixture(oneServer());
   const { write, put, carryOut, base } = setup;
-  let fixture: RelayFixture;
-  let client: FakeClient;
-  beforeEach(async () => void ({ fixture, client } = await setup.open()));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => setup.open());
+  const client = testFixture(() => setup.client);
 
-  it('can be looked up change by change, by the model itself', async () => {
+  it('can be read change by change by the model', async () => {
     await fixture.post([patchCall()]);
     const { batch } = await client.delivery();
     const { changeId } = batch!.files[0]!.changes[0]!;
@@ -41,7 +38,7 @@ describe('workspace_write_patch', () => {
     expect(body).toContain('-two\n+TWO\n');
   });
 
-  it('is undone by its inverse, which is relayed like any other and is an event of its own [PATCH-7] [AUDIT-8]', async () => {
+  it('is undone by its inverse, which is relayed like any patch and has its own event [PATCH-7] [AUDIT-8]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     const call = await client.delivery();
@@ -82,7 +79,7 @@ describe('workspace_write_patch', () => {
     expect(body.result.toolResults).toMatchObject([{ result: { content: { text: TEXT } } }]);
   });
 
-  it('is not undone where a file has moved on, unless the rest is asked for [PATCH-7]', async () => {
+  it('is not undone where a file has changed since, unless the other files are requested [PATCH-7]', async () => {
     const other = 'repo/b.txt';
     await write('/repo/src/a.txt', TEXT);
     await write('/repo/b.txt', TEXT);
@@ -161,14 +158,14 @@ describe('workspace_write_patch', () => {
       ...{ sessionId: fixture.session.sessionId, waitMs: 0, ...more },
     });
 
-  it('is undone where the Cloud has no such file any more', async () => {
+  it('is undone where the Cloud no longer has the file', async () => {
     const batchId = await carriedOut();
     await fixture.user.post(`${base()}/tools`, { tool: 'rm', args: { path: `/${DOC}` } });
     expect((await revert(batchId)).status).toBe(202);
     expect((await client.delivery(2)).batch!.files).toMatchObject([{ docPath: DOC }]);
   });
 
-  it('is not undone where all of its files have moved on, whatever is asked for', async () => {
+  it('is not undone where all of its files have changed since, with any option', async () => {
     const batchId = await carriedOut();
     await write(`/${DOC}`, 'moved on\n');
     expect(await revert(batchId, { allowPartial: true })).toMatchObject({
@@ -178,7 +175,7 @@ describe('workspace_write_patch', () => {
     expect(client.calls).toHaveLength(1);
   });
 
-  it('is undone in those of its files that were applied', async () => {
+  it('is undone in the files that were applied', async () => {
     const batchId = await carriedOut([{ docPath: 'p/a' }, { docPath: 'p/b' }], (result) => {
       const [, second] = result.files;
       Object.assign(second!, { status: 'skipped', newSha256: null });
@@ -205,7 +202,7 @@ describe('workspace_write_patch', () => {
     ]);
   });
 
-  it('is undone in part where a person rejects the rest, which is no divergence [PATCH-7]', async () => {
+  it('is undone in part when a person rejects the rest, which is no divergence [PATCH-7]', async () => {
     const last = replaceTwo({ startLine: 3, endLine: 3, expectedOriginalLines: ['three'], newLines: ['3'] });
     const first = replaceTwo({ startLine: 1, endLine: 1, expectedOriginalLines: ['one'], newLines: ['1'] });
     const batchId = await carriedOut([{ changes: [first, last] }]);
@@ -224,14 +221,14 @@ describe('workspace_write_patch', () => {
     expect(await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
   });
 
-  it('may say the endings of its lines only where we have made it', async () => {
+  it('may name line endings only in a batch that the server has made', async () => {
     const changes = [replaceTwo({ newEndings: ['\r\n'] })];
     await write(`/${DOC}`, TEXT);
     const { body } = await fixture.post([patchCall([{ changes }])]);
     expect(body.result.toolResults).toMatchObject([{ error: { code: 'INVALID_ARGUMENTS' } }]);
   });
 
-  it('is said to have become what became of its own call', async () => {
+  it('has the outcome of its own call', async () => {
     await write(`/${DOC}`, TEXT);
     const read = { toolCallId: 'before', name: 'read', arguments: { path: `/${DOC}` } };
     await fixture.post([read, patchCall()]);
@@ -243,7 +240,7 @@ describe('workspace_write_patch', () => {
     });
   });
 
-  it('has nothing to undo where nothing was applied', async () => {
+  it('cannot be undone where nothing was applied', async () => {
     await fixture.post([patchCall()]);
     const call = await client.delivery();
     const path = `${base()}/patches/${call.batch!.batchId}/revert`;
@@ -251,7 +248,7 @@ describe('workspace_write_patch', () => {
     expect(answer).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
-  it('answers 404 for what the workspace does not have', async () => {
+  it('is a 404 for an unknown batch', async () => {
     const id = '01a200ef-dbdf-7042-8e77-612ae8a639f0';
     for (const path of [`patches/${id}`, `changes/${id}`, `patches/${id}/diff`]) {
       expect((await fixture.user.get(`${base()}/${path}`)).status).toBe(404);

@@ -103,7 +103,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     expect([await inCloud('/Repo/Src/A.txt'), await inCloud('/Repo/b.txt')]).toEqual(['one\nTWO\n', 'B\n']);
   });
 
-  it('of a file that a call before it in the turn makes is held against what that one left', async () => {
+  it('is checked against the result of an earlier call of the same turn', async () => {
     await connect();
     const path = 'Src/New.txt';
     const made = { toolCallId: 'c', name: 'workspace_create_file', arguments: { path, content: 'one\n' } };
@@ -122,7 +122,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('does not overwrite in the Cloud what a server tool has made of the file in the same turn', async () => {
+  it('does not overwrite in the Cloud the change of a server tool in the same turn', async () => {
     await connect();
     await create('a.txt', 'one\ntwo\n');
     const edit = {
@@ -144,7 +144,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     expect([await onDisk('a.txt'), await inCloud('/Repo/a.txt')]).toEqual(['one\nTWO\n', 'ONE\ntwo\n']);
   });
 
-  it('writes neither where one of them was changed on disk, and says which', async () => {
+  it('writes neither file where one was changed on disk, and names that one', async () => {
     await connect();
     await create('a.txt', 'a\n');
     await create('b.txt', 'b\n');
@@ -168,7 +168,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     expect(await inCloud('/Repo/a.txt')).toBe('a\n');
   });
 
-  it('patches a file that the Cloud has not seen, and makes it known there', async () => {
+  it('patches a file that is unknown to the Cloud, and uploads it', async () => {
     await connect();
     await writeFile(join(folder, 'Src', 'New.txt'), 'x\r\ny\r\n');
     const ended = await call(
@@ -198,7 +198,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     expect([await onDisk('a.txt'), await inCloud('/Repo/a.txt')]).toEqual(['1\n2\nthree\n', '1\n2\nthree\n']);
   });
 
-  it('is denied where the person accepts nothing of it [PATCH-9]', async () => {
+  it('is denied when the person accepts no change [PATCH-9]', async () => {
     await connect({
       decide: async ({ files }) => ({
         ...{ decision: 'allow', by: 'ada', at: new Date().toISOString(), note: 'Not today.' },
@@ -214,7 +214,7 @@ describe('a patch, from the turn to the disk and back into the Cloud', () => {
     expect(await onDisk('a.txt')).toBe('a\n');
   });
 
-  it('can be reverted, which is a patch like any other', async () => {
+  it('can be reverted by another patch', async () => {
     await connect();
     await create('a.txt', 'one\ntwo');
     const ended = await call(

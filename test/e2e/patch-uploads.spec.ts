@@ -1,9 +1,8 @@
 import type { CloudFilePage, CloudFileVersion, ToolCallDelivery } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { newId } from '../../src/common/ids.js';
-import type { FakeClient } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
-import { type RelayFixture } from '../support/relay-fixture.js';
 
 import { appliedResult, DOC, patchCall, PatchFixture, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
@@ -11,10 +10,8 @@ import { oneServer } from '../support/server.js';
 describe('workspace_write_patch', () => {
   const setup = new PatchFixture(oneServer());
   const { write, put } = setup;
-  let fixture: RelayFixture;
-  let client: FakeClient;
-  beforeEach(async () => void ({ fixture, client } = await setup.open()));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => setup.open());
+  const client = testFixture(() => setup.client);
 
   /** As a folder in step sends a file, which knows of no patch. */
   const sendPlain = (text: string): Promise<unknown> =>
@@ -31,7 +28,7 @@ describe('workspace_write_patch', () => {
     return page.body.versions;
   };
 
-  it('keeps an upload whose base has moved on, beside the head [FILE-5]', async () => {
+  it('keeps an upload with an outdated base beside the head [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     const call = await client.delivery();
@@ -47,7 +44,7 @@ describe('workspace_write_patch', () => {
     expect(await put(call, 0, 'one\nTWO\nthree\n')).toEqual(answer);
   });
 
-  it('says again of what was refused that no file is there, once it was deleted [FILE-5]', async () => {
+  it('answers a repeated rejected upload with the missing file after that was deleted [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     const call = await client.delivery();
@@ -67,7 +64,7 @@ describe('workspace_write_patch', () => {
     expect(await details()).toEqual({ ...refused, currentSha256: sha256('another\n') });
   });
 
-  it('says each time of what was refused that there is no file, where there was none [FILE-5]', async () => {
+  it('answers a repeated rejected upload with the missing file where there was none [FILE-5]', async () => {
     await fixture.post([patchCall()]);
     const call = await client.delivery();
     const again = () => put(call, 0, 'one\nTWO\nthree\n', { isExact: true });
@@ -77,7 +74,7 @@ describe('workspace_write_patch', () => {
     expect(await again()).toEqual(answer);
   });
 
-  it('becomes versions that say which call, batch and file patch they are of', async () => {
+  it('creates versions that name their call, batch and file patch', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     const call = await client.delivery();
@@ -91,7 +88,7 @@ describe('workspace_write_patch', () => {
     });
   });
 
-  it('is warned of and recorded where it names another version than its upload [PATCH-5]', async () => {
+  it('warns and records when it names another version than its upload [PATCH-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -103,7 +100,7 @@ describe('workspace_write_patch', () => {
     expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'upload' } }]);
   });
 
-  it('keeps the same bytes of two patches as a version of each [FILE-5]', async () => {
+  it('stores equal bytes of two patches as two versions [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     await fixture.post([patchCall()]);
@@ -119,7 +116,7 @@ describe('workspace_write_patch', () => {
     expect([await keep(calls[0]!), await keep(calls[1]!)]).toEqual([first, second]);
   });
 
-  it('takes the same upload twice as one [FILE-5]', async () => {
+  it('stores a repeated upload once [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     const call = await client.delivery();
@@ -128,7 +125,7 @@ describe('workspace_write_patch', () => {
     expect(await put(call, 0, 'one\nTWO\nthree\n')).toEqual(first);
   });
 
-  it('takes the same upload as one when it comes several times at once [FILE-5]', async () => {
+  it('stores concurrent equal uploads once [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     const call = await client.delivery();
@@ -141,7 +138,7 @@ describe('workspace_write_patch', () => {
     ['a tool', (text) => write('/repo/src/a.txt', text)],
     ['a folder in step', (text) => sendPlain(text)],
   ])(
-    'takes an upload of what %s has brought already as the version that is there [FILE-5]',
+    'accepts an upload of bytes that %s has uploaded already as the existing version [FILE-5]',
     async (_, bring) => {
       await write('/repo/src/a.txt', TEXT);
       const posted = fixture.post([patchCall()], { waitMs: 5_000 });
@@ -160,7 +157,7 @@ describe('workspace_write_patch', () => {
     },
   );
 
-  it('is one version, whether its folder sends the file before or after it [FILE-5]', async () => {
+  it('is one version, whether its folder uploads the file before or after it [FILE-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     const call = await client.delivery();
@@ -172,7 +169,7 @@ describe('workspace_write_patch', () => {
   it.each<[string, (call: ToolCallDelivery) => Promise<unknown>]>([
     ['its upload', (call) => put(call, 0, 'one\nTWO\nthree\n')],
     ['a push', () => sendPlain('one\nTWO\nthree\n')],
-  ])('has the version that %s became, where its client leaves that out [PATCH-14]', async (_, bring) => {
+  ])('has the version of %s when its client omits it [PATCH-14]', async (_, bring) => {
     await write('/repo/src/a.txt', TEXT);
     const { turnId } = (await fixture.post([patchCall()])).body.result;
     const call = await client.delivery();
@@ -193,13 +190,13 @@ describe('workspace_write_patch', () => {
     ['another docPath', { docPath: 'repo/other.txt' }, 'VALIDATION_ERROR'],
     ['text in the place of bytes', { content: 'text' }, 'VALIDATION_ERROR'],
     ['an unknown file patch', { filePatchId: '01a200ef-dbdf-7042-8e77-612ae8a639f0' }, 'NOT_FOUND'],
-  ])('refuses an upload with %s', async (_what, change, code) => {
+  ])('rejects an upload with %s', async (_what, change, code) => {
     await fixture.post([patchCall()]);
     const call = await client.delivery();
     expect(await put(call, 0, 'x', change)).toMatchObject({ ok: false, error: { code } });
   });
 
-  it('refuses an upload for the patch of another member, as if there were none', async () => {
+  it('rejects an upload for the patch of another member like one for an unknown patch', async () => {
     const ben = await fixture.server.register();
     await fixture.user.addMember(fixture.workspaceId, ben);
     await fixture.post([patchCall()]);

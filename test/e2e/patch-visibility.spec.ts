@@ -108,7 +108,7 @@ describe('a batch', () => {
     return call.batch!;
   }
 
-  it('that was partly applied shows its user all, an owner no words of the client, a member what was applied [MEMBER-5]', async () => {
+  it('that was partly applied is shown in full to its user, without client texts to an owner, and only as applied to a member [MEMBER-5]', async () => {
     const batch = await partlyApplied();
     const own = await seenBy(setup.ben, batch);
     expectIn(own.text, [...PROPOSED, ...SAID, 'EDITED']);
@@ -139,7 +139,7 @@ describe('a batch', () => {
     expect(member.diffs[1]).toBe('');
   });
 
-  it('that waits shows a member no more than ids, and no diff [MEMBER-5]', async () => {
+  it('that is pending shows a member only ids and no diff [MEMBER-5]', async () => {
     await write(`/${DOC}`, TEXT);
     await setup.fixture.post([patchCall([{ changes: [replaceTwo({ newLines: ['PROPOSED'] })] }])]);
     const { batch } = await setup.client.delivery();
@@ -192,7 +192,7 @@ describe('a batch', () => {
     });
   });
 
-  it('that did not fit shows nobody but its user the line that stands there [MEMBER-5]', async () => {
+  it('that did not match shows the current line to its user only [MEMBER-5]', async () => {
     await write(`/${DOC}`, TEXT.replace('two', 'STANDING'));
     const changes = [replaceTwo({ expectedOriginalLines: ['two'] })];
     const { body } = await setup.fixture.post([
@@ -212,7 +212,7 @@ describe('a batch', () => {
     expectNotIn(JSON.stringify(ofOwner.body), ['STANDING']);
   });
 
-  it('that was denied shows an owner the note, a member neither it nor the code [MEMBER-5]', async () => {
+  it('that was denied shows the note to an owner, and to a member neither the note nor the code [MEMBER-5]', async () => {
     await write(`/${DOC}`, TEXT);
     await setup.fixture.post([patchCall()]);
     const { batch } = await setup.client.delivery();
@@ -225,7 +225,7 @@ describe('a batch', () => {
     expect(member.batch.status).toBe('denied');
   });
 
-  it('is shown as the role of its viewer is at the moment [MEMBER-5]', async () => {
+  it('is shown by the current role of the viewer [MEMBER-5]', async () => {
     const batch = await partlyApplied();
     await setup.setRole(setup.ada, setup.cleo, 'owner');
     expectIn((await seenBy(setup.cleo, batch)).text, PROPOSED);
@@ -238,7 +238,7 @@ describe('a batch', () => {
     expect((await (await server().register()).get(`${base()}/patches/${batch.batchId}`)).status).toBe(403);
   });
 
-  it('shows in the revert of another member what was applied, without its label [MEMBER-5]', async () => {
+  it('shows in a revert by another member the applied changes without its label [MEMBER-5]', async () => {
     const batch = await partlyApplied();
     const theirs = await setup.cleo.post<Session>(`${base()}/sessions`, {});
     const { url } = server();

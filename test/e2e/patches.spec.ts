@@ -1,7 +1,6 @@
 import { sha256 } from '@patchbay/protocol/hash';
-import type { FakeClient } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
-import { type RelayFixture } from '../support/relay-fixture.js';
 
 import { appliedResult, DOC, patchCall, PatchFixture, replaceTwo, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
@@ -9,12 +8,10 @@ import { oneServer } from '../support/server.js';
 describe('workspace_write_patch', () => {
   const setup = new PatchFixture(oneServer());
   const { write, put, carryOut, base } = setup;
-  let fixture: RelayFixture;
-  let client: FakeClient;
-  beforeEach(async () => void ({ fixture, client } = await setup.open()));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => setup.open());
+  const client = testFixture(() => setup.client);
 
-  it('goes from the call to the new Cloud truth, ids and keys all the way [PATCH-3]', async () => {
+  it('creates the new Cloud version from the call, with ids and keys throughout [PATCH-3]', async () => {
     await write('/Repo/src/A.txt', TEXT);
     const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -52,14 +49,14 @@ describe('workspace_write_patch', () => {
     });
   });
 
-  it('goes out before the calls behind it, although it takes longer to put together', async () => {
+  it('is sent before the calls after it, although it takes longer to prepare', async () => {
     const create = { name: 'workspace_create_file', arguments: { path: 'x.txt', content: 'x' } };
     await fixture.post([patchCall(), { toolCallId: 'c2', ...create }, { toolCallId: 'c3', ...create }]);
     await client.delivery(3);
     expect(client.calls.map(({ toolCallId }) => toolCallId)).toEqual(['p1', 'c2', 'c3']);
   });
 
-  it('names the batch and its files in the trail, and counts its changes', async () => {
+  it('records the batch, its files and the number of changes in the trail', async () => {
     await fixture.post([patchCall([{}, { docPath: 'repo/b.txt' }])]);
     const { batch } = await client.delivery();
     const trail = await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Forwarded');
@@ -71,7 +68,7 @@ describe('workspace_write_patch', () => {
     ]);
   });
 
-  it('has a trail that is asked for by its batch: the steps of its call, and the files of it [AUDIT-4]', async () => {
+  it('can be queried in the trail by its batch: the steps of its call and its files [AUDIT-4]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall(), { ...patchCall([{ docPath: 'repo/other.txt' }]), toolCallId: 'p2' }]);
     const call = (await client.delivery(), client.calls[0]!);
@@ -108,7 +105,7 @@ describe('workspace_write_patch', () => {
     expect(client.calls).toEqual([]);
   });
 
-  it('fails at once where the Cloud file has moved on, and says with which sha256 it would fit [PATCH-2]', async () => {
+  it('fails at once where the Cloud file has changed, with the current sha256 [PATCH-2]', async () => {
     await write('/repo/src/a.txt', TEXT + 'four\n');
     const { body } = await fixture.post([patchCall()]);
     expect(body.result.toolResults).toMatchObject([
@@ -123,7 +120,7 @@ describe('workspace_write_patch', () => {
     expect(JSON.stringify(body)).toContain('All expected lines are unchanged');
   });
 
-  it('fails at once where the lines are not what the file holds, with the lines that are there [PATCH-2]', async () => {
+  it('fails at once where the lines differ from the file, with the current lines [PATCH-2]', async () => {
     await write('/repo/src/a.txt', TEXT);
     const changes = [replaceTwo({ expectedOriginalLines: ['three'] })];
     const { body } = await fixture.post([patchCall([{ changes }])]);
@@ -137,7 +134,7 @@ describe('workspace_write_patch', () => {
     ]);
   });
 
-  it('refuses a result that is not about the batch [PATCH-4]', async () => {
+  it('rejects a result that does not match the batch [PATCH-4]', async () => {
     await fixture.post([patchCall()]);
     const call = await client.delivery();
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
@@ -148,7 +145,7 @@ describe('workspace_write_patch', () => {
     });
   });
 
-  it('warns and records where the reported file is not what the patch gives [PATCH-5]', async () => {
+  it('warns and records when the reported file is not the result of the patch [PATCH-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
     const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -164,7 +161,7 @@ describe('workspace_write_patch', () => {
     expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'own_application' } }]);
   });
 
-  it('warns and records where the reported file is not what was uploaded [PATCH-5]', async () => {
+  it('warns and records when the reported file is not the uploaded one [PATCH-5]', async () => {
     const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     const uploaded = await put(call, 0, 'something else\n', { baseSha256: null });
@@ -178,7 +175,7 @@ describe('workspace_write_patch', () => {
     expect(trail).toMatchObject([{ fields: { docPath: DOC, against: 'upload' } }]);
   });
 
-  it('is answered with ids and outcomes alone: the server fills in what the batch says [PATCH-14]', async () => {
+  it('accepts ids and outcomes only; the server adds the fields of the batch [PATCH-14]', async () => {
     await write('/repo/src/a.txt', TEXT);
     const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -201,7 +198,7 @@ describe('workspace_write_patch', () => {
     expect((await posted).body).toMatchObject({ warnings: [], result: { toolResults: [{ result: whole }] } });
   });
 
-  it('tells what only the client could see, in the result and of the batch [PATCH-14]', async () => {
+  it('reports what only the client could see, in the result and in the batch [PATCH-14]', async () => {
     const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
     const { batchId, files } = call.batch!;
@@ -228,7 +225,7 @@ describe('workspace_write_patch', () => {
     expect(change.body).toMatchObject({ change: { outcome: failed } });
   });
 
-  it('is warned of and recorded where it was applied and its bytes never came [PATCH-15]', async () => {
+  it('warns and records when it was applied and its bytes were not uploaded [PATCH-15]', async () => {
     await write('/repo/src/a.txt', TEXT);
     const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -246,7 +243,7 @@ describe('workspace_write_patch', () => {
     ]);
   });
 
-  it('is not warned of where its bytes came another way [PATCH-15]', async () => {
+  it('does not warn when its bytes were uploaded another way [PATCH-15]', async () => {
     await write('/repo/src/a.txt', TEXT);
     const posted = fixture.post([patchCall()], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -255,7 +252,7 @@ describe('workspace_write_patch', () => {
     expect((await posted).body.warnings).toEqual([]);
   });
 
-  it('keeps what a person made of it, under the ids of what was proposed [PATCH-6]', async () => {
+  it('keeps the edits of a person under the proposed ids [PATCH-6]', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     const call = await client.delivery();
@@ -284,7 +281,7 @@ describe('workspace_write_patch', () => {
     expect(await readTrail(fixture.user, fixture.workspaceId, '&event=Tool.WritePatch.Diverged')).toEqual([]);
   });
 
-  it('says of a decision how many changes it rejects, and takes only those of the batch', async () => {
+  it('records how many changes a decision rejects, and accepts only changes of the batch', async () => {
     await write('/repo/src/a.txt', TEXT);
     await fixture.post([patchCall()]);
     const call = await client.delivery();

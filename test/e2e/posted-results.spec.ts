@@ -1,27 +1,21 @@
 import type { Json } from '@patchbay/protocol';
 import { createdResult } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 
 const created = (path: string): Json => createdResult({ arguments: { path } });
 
 describe('results over HTTP', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    server = await startTestServer();
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer());
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
   const post = async (...ids: string[]): Promise<string> =>
     (await fixture.post(ids.map((id) => createCall(id)))).body.result.turnId;
   const approval = { decision: 'deny', by: 'ada', at: '2025-06-01T12:00:00Z', note: 'not there' };
 
-  it('end calls that nobody has taken', async () => {
+  it('end calls that no client has taken', async () => {
     const turnId = await post('a', 'b');
     const half = await fixture.postResults(turnId, [
       { toolCallId: 'a', result: created('a.txt'), executionMs: 9 },
@@ -35,7 +29,7 @@ describe('results over HTTP', () => {
     ]);
   });
 
-  it('end a call that a client holds, and the client is told to stop', async () => {
+  it('end a call of a client, which is told to stop', async () => {
     const client = await fixture.client({ maxInFlight: 1 });
     const turnId = await post('a', 'b');
     const call = await client.delivery();
@@ -48,7 +42,7 @@ describe('results over HTTP', () => {
     });
   });
 
-  it('are taken all or none [TURN-8]', async () => {
+  it('are accepted all or none [TURN-8]', async () => {
     const turnId = await post('a', 'b', 'c');
     const refused = await fixture.postResults(turnId, [
       { toolCallId: 'a', result: created('a.txt') },
@@ -82,7 +76,7 @@ describe('results over HTTP', () => {
     expect(await fixture.steps('c')).toEqual(['Accepted', 'Cancelled', 'LateResult']);
   });
 
-  it('may come again, but not differently', async () => {
+  it('may be repeated unchanged and are rejected when changed', async () => {
     const turnId = await post('a');
     const results = [{ toolCallId: 'a', result: created('a.txt'), executionMs: 1 }];
     const first = await fixture.postResults(turnId, results);
@@ -93,7 +87,7 @@ describe('results over HTTP', () => {
     expect((await fixture.steps('a')).slice(1)).toEqual(['ResultReceived', 'DuplicateResult', 'LateResult']);
   });
 
-  it('of calls that never came to a client are refused', async () => {
+  it('for calls that run on the server are rejected', async () => {
     const { turnId } = (await fixture.post([createCall('a'), { toolCallId: 'bad', name: 'nothing' }])).body
       .result;
     expect(await fixture.postResults(turnId, [{ toolCallId: 'bad', result: {} }])).toMatchObject({
@@ -116,7 +110,7 @@ describe('results over HTTP', () => {
       [{ toolCallId: 'a', approval: { ...approval, decision: 'maybe' } }],
       { 'results[0].approval.decision': expect.any(String) as string },
     ],
-  ])('with %s are refused', async (_, results, fields) => {
+  ])('with %s are rejected', async (_, results, fields) => {
     const turnId = await post('a');
     expect(await fixture.postResults(turnId, results)).toMatchObject({
       status: 400,

@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait-for.js';
 
 const LEASE_MS = 90_000;
 
-describe('A client of one node', () => {
+describe('A client of one of two nodes', () => {
   const nodes = onTwoNodes();
   let two: TwoNodes;
   let [a, b]: RelayFixture[] = [];
@@ -25,7 +25,7 @@ describe('A client of one node', () => {
   const connect = (fixture: RelayFixture, clientId = 'one'): Promise<FakeClient> =>
     fixture.client({ clientId, roots: [proj] });
 
-  it('counts as connected at the other, until it leaves [RELAY-19]', async () => {
+  it('is connected for the other node until it leaves [RELAY-19]', async () => {
     const client = await connect(a!);
     expect(await folder(b!)).toMatchObject({ connected: true });
     expect(await folder(b!)).toEqual(await folder(a!));
@@ -33,7 +33,7 @@ describe('A client of one node', () => {
     await waitFor(async () => !(await folder(b!)).connected, 'the end of its presence');
   });
 
-  it('that goes to the other is not gone when its old connection ends [RELAY-19]', async () => {
+  it('that moves to the other node stays connected when its old connection ends [RELAY-19]', async () => {
     const client = await connect(a!);
     await connect(b!);
     await client.closed();
@@ -41,7 +41,7 @@ describe('A client of one node', () => {
     expect(await folder(a!)).toMatchObject({ connected: true });
   });
 
-  it('that comes back with a clock set back still is the newer one [RELAY-2] [RELAY-19]', async () => {
+  it('that reconnects after the clock was set back is still the newer connection [RELAY-2] [RELAY-19]', async () => {
     const client = await connect(a!);
     const record = async () =>
       (await storesOf(two.servers.a.app).clients.ofUser(a!.workspaceId, a!.user.id, 9))[0]!;
@@ -57,7 +57,7 @@ describe('A client of one node', () => {
     expect(await record()).toMatchObject({ node: 'b', epoch: 2, leftAt: null });
   });
 
-  it('has left once its node has said nothing for the time of its lease [RELAY-19]', async () => {
+  it('is disconnected when the lease of its node expires [RELAY-19]', async () => {
     await connect(a!);
     two.nodes.clock.pass(LEASE_MS - 1_000);
     expect(await folder(b!)).toMatchObject({ connected: true });
@@ -69,7 +69,7 @@ describe('A client of one node', () => {
     expect(await folder(b!)).toEqual(gone);
   });
 
-  it('stays connected for as long as its node says so [RELAY-19]', async () => {
+  it('stays connected while its node renews its lease [RELAY-19]', async () => {
     await connect(a!);
     const { clock } = two.nodes;
     const stores = storesOf(two.servers.a.app);
@@ -80,7 +80,7 @@ describe('A client of one node', () => {
     }
   });
 
-  it('has left when its node begins anew, and those of other nodes have not [RELAY-19]', async () => {
+  it('is disconnected when its node restarts, and clients of other nodes are not [RELAY-19]', async () => {
     const other = aRoot('other');
     await connect(a!);
     await b!.client({ clientId: 'two', roots: [other] });
@@ -94,7 +94,7 @@ describe('A client of one node', () => {
     ]);
   });
 
-  it('is found for a call that is posted at the other and names its folder [RELAY-16]', async () => {
+  it('is found for a call that is posted to the other node and names its folder [RELAY-16]', async () => {
     const here = await b!.client({ clientId: 'two', roots: [aRoot('other')] });
     const there = await connect(a!);
     await b!.post([createCall('c', 'proj/a.txt')]);
@@ -102,7 +102,7 @@ describe('A client of one node', () => {
     expect(here.calls).toEqual([]);
   });
 
-  it('is told of what happens at the other: sessions, and changes of files [RELAY-20] [RELAY-21]', async () => {
+  it('is notified of sessions and file changes on the other node [RELAY-20] [RELAY-21]', async () => {
     const client = await connect(a!);
     await waitFor(() => client.sessions.length === 1, 'the session that there is');
     await b!.newSession();

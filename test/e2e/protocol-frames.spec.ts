@@ -60,7 +60,7 @@ describe('The transcript in docs/protocol.md', () => {
     expect(await client.event('tool:result', outcome)).toEqual({ ok: true });
   }
 
-  it('is what a server and a client send that connect, create one file and patch it', async () => {
+  it('matches the frames of a connect, a create of one file and its patch', async () => {
     await client.next('pingInterval');
     const { token } = fixture.user;
     const identity = { clientId: 'editor-1', name: 'Editor', version: '1.0.0', protocol: 1 };

@@ -1,18 +1,15 @@
 import { readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { type Contents, disk, put, SyncFixture } from '../support/sync-fixture.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
 describe('push and pull', () => {
-  let shared: ToolsFixture;
-  let setup: SyncFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
-  afterAll(() => shared.close());
-  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
-  afterEach(() => setup.close());
+  const shared = suiteFixture(() => ToolsFixture.start());
+  const setup = testFixture(() => SyncFixture.start(shared));
 
   describe('pull', () => {
-    it('into an empty folder gives what was pushed, byte for byte', async () => {
+    it('writes into an empty folder what was pushed, byte for byte', async () => {
       const contents: Contents = {
         'crlf.txt': 'a\r\nb\rc\n',
         'bom.txt': Buffer.from([0xef, 0xbb, 0xbf, 0x61]),
@@ -34,7 +31,7 @@ describe('push and pull', () => {
       expect((await setup.push(empty)).out).toBe('sent 0 files (0 B), 308 unchanged.\n');
     });
 
-    it('brings what is new and what has changed there', async () => {
+    it('downloads new and changed files', async () => {
       const folder = await setup.folder('p', { a: '1', b: '1' });
       await setup.push(folder);
       await setup.fixture.write('/p/a', { text: '2' });
@@ -48,7 +45,7 @@ describe('push and pull', () => {
       expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 3 unchanged.\n');
     });
 
-    it('never overwrites a file that was changed here, unless it is forced to', async () => {
+    it('overwrites a locally changed file only with --force', async () => {
       const folder = await setup.folder('p', { both: '1', here: '1', gone: '1', only: '1' });
       await setup.push(folder);
       await setup.fixture.write('/p/both', { text: 'theirs' });
@@ -91,7 +88,7 @@ describe('push and pull', () => {
       expect(Object.keys(await disk(folder)).sort()).toEqual(['.gitignore', 'Dist/out.js']);
     });
 
-    it('deletes nothing here unless it is told to, and then only what is unchanged', async () => {
+    it('deletes only unchanged files, and only when told to', async () => {
       const folder = await setup.folder('p', { a: '1', b: '1', only: '1' });
       await setup.push(folder);
       for (const path of ['/p/a', '/p/b']) await setup.fixture.ok('rm', { path });
@@ -107,7 +104,7 @@ describe('push and pull', () => {
       expect(Object.keys(await disk(folder)).sort()).toEqual(['b', 'only']);
     });
 
-    it('lists names that are not safe here, and writes none of them', async () => {
+    it('lists names that are unsafe on this platform and does not write them', async () => {
       const names = ['CON', 'a:b', 'sub/NUL.txt', '.git/config', 'dot.', 'sub/.GIT/hooks/x', 'fine'];
       for (const name of names) await setup.fixture.write(`/p/${name}`, { text: 'x' });
       const folder = await setup.folder('p');
@@ -119,7 +116,7 @@ describe('push and pull', () => {
       expect(Object.keys(await disk(folder))).toEqual(['fine']);
     });
 
-    it('writes through no link, wherever it leads', async () => {
+    it('does not write through links', async () => {
       const outside = await setup.folder('outside', { victim: 'mine' });
       await setup.fixture.write('/p/sub/victim', { text: 'theirs' });
       await setup.fixture.write('/p/direct', { text: 'theirs' });
@@ -132,7 +129,7 @@ describe('push and pull', () => {
       expect(await readFile(join(outside, 'victim'), 'utf8')).toBe('mine');
     });
 
-    it('puts files into the folders that are there, however those are spelt', async () => {
+    it('writes files into existing folders, whatever the spelling of their names', async () => {
       const folder = await setup.folder('p', { 'Src/a.ts': '1' });
       await setup.fixture.write('/P/src/B.ts', { text: '1' });
       await setup.fixture.write('/P/new/c.ts', { text: '1' });
@@ -140,7 +137,7 @@ describe('push and pull', () => {
       expect(Object.keys(await disk(folder)).sort()).toEqual(['Src/B.ts', 'Src/a.ts', 'new/c.ts']);
     });
 
-    it('says in a dry run what it would do, and does nothing', async () => {
+    it('reports its actions in a dry run and does nothing', async () => {
       const folder = await setup.folder('p', { a: '1', b: '1' });
       await setup.push(folder);
       await setup.fixture.write('/p/a', { text: '2' });
@@ -156,7 +153,7 @@ describe('push and pull', () => {
     });
   });
 
-  it('says that one may not', async () => {
+  it('reports that the user has no access', async () => {
     const folder = await setup.folder('p', { a: '1' });
     const stranger = await setup.fixture.server.register();
     const { code, err } = await setup.push(folder, '--token', stranger.token);

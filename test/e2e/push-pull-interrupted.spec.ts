@@ -66,7 +66,7 @@ describe('a push or pull in a process of its own', () => {
       .of('POST /files/commit')
       .reduce((sum, { body }) => sum + (JSON.parse(body.toString()) as { files: unknown[] }).files.length, 0);
 
-  it('goes on by itself when the connection breaks for a moment', async () => {
+  it('resumes when the connection breaks for a moment', async () => {
     proxy.onAnswered = ({ route }) => {
       if (route !== 'POST /files/commit') return;
       proxy.onAnswered = () => undefined;
@@ -80,7 +80,7 @@ describe('a push or pull in a process of its own', () => {
     expect(body.files).toHaveLength(1_000);
   });
 
-  it('keeps a second push or pull of its folder out until it has ended', async () => {
+  it('blocks a second push or pull of its folder until it has ended', async () => {
     const meanwhile: Promise<Ran>[] = [];
     proxy.onAnswered = async ({ route }) => {
       if (route !== 'POST /files/commit' || meanwhile.length > 0) return;
@@ -93,7 +93,7 @@ describe('a push or pull in a process of its own', () => {
       expect([refused, err]).toEqual([EXIT.replaced, expect.stringContaining(`is syncing ${folder}`)]);
   });
 
-  it('sends no bytes a second time that were there before a kill', async () => {
+  it('does not resend bytes that were stored before a kill', async () => {
     const killed = start('push', folder);
     await answered(/^POST \/blobs$/, 1);
     await kill(killed);
@@ -106,7 +106,7 @@ describe('a push or pull in a process of its own', () => {
     expect(before + after).toBe(all);
   });
 
-  it('commits only what was not committed and remembered before a kill', async () => {
+  it('commits only files that were not committed and recorded before a kill', async () => {
     let commits = 0;
     proxy.onAnswered = ({ route }) => {
       const isLater = route === 'POST /files/commit' && ++commits > 1;
@@ -127,7 +127,7 @@ describe('a push or pull in a process of its own', () => {
     expect(proxy.passed).toEqual([]);
   });
 
-  it('says so when it is stopped by a signal, and keeps what is done', async () => {
+  it('reports a stop by a signal and keeps what is done', async () => {
     const stopped = start('push', folder);
     await answered(/^POST \/files\/commit$/, 1);
     stopped.signal('SIGINT');
@@ -137,7 +137,7 @@ describe('a push or pull in a process of its own', () => {
     expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 1,050 unchanged.\n');
   });
 
-  it('pulls on after a kill, and leaves no temp file behind', async () => {
+  it('resumes a pull after a kill and leaves no temporary file', async () => {
     await setup.push(folder);
     const other = join(setup.directory, 'other', 'p');
     const batches = 'POST /blobs/read';
@@ -165,7 +165,7 @@ describe('a push or pull in a process of its own', () => {
     expect(asked.flatMap(({ sha256s }) => sha256s).length).toBeLessThan(FILES - 20);
   });
 
-  it('is what connect does first, when it is told to', async () => {
+  it('runs first in connect when told to', async () => {
     // The wire of this test is for requests only.
     setup.url = shared.server.url;
     const client = start('connect', '--root', folder, '--push', '--yes');

@@ -3,7 +3,7 @@ import type { Settings } from '../../src/config/config.js';
 import { put, SyncFixture } from '../support/sync-fixture.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
-describe('a push for which a share has no room [SHARE-1]', () => {
+describe('a push beyond a quota [SHARE-1]', () => {
   let fixture: ToolsFixture;
   let setup: SyncFixture;
   afterEach(() => setup.close());
@@ -13,7 +13,7 @@ describe('a push for which a share has no room [SHARE-1]', () => {
     setup = await SyncFixture.start(fixture);
   }
 
-  it('of bytes ends with what the server says, once, and blames no file', async () => {
+  it('ends with the server’s message about bytes once, and blames no file', async () => {
     await start({ maxStoredBytes: 1000, maxUserStoredBytes: 10 });
     const folder = await setup.folder('p', { 'a.txt': '1234567' });
     expect((await setup.push(folder)).code).toBe(0);
@@ -29,7 +29,7 @@ describe('a push for which a share has no room [SHARE-1]', () => {
     expect(await readdir(folder)).toHaveLength(4);
   });
 
-  it('of files ends so too, and keeps what was sent before', async () => {
+  it('ends with the server’s message about files and keeps the files sent before', async () => {
     await start({ maxFiles: 100, maxUserFiles: 3 });
     const folder = await setup.folder('p', { 'a.txt': '1', 'b.txt': '2', 'c.txt': '3', 'd.txt': '4' });
     const { code, out, err } = await setup.push(folder);

@@ -1,19 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { put, SyncFixture } from '../support/sync-fixture.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
 describe('push and pull', () => {
-  let shared: ToolsFixture;
-  let setup: SyncFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
-  afterAll(() => shared.close());
-  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
-  afterEach(() => setup.close());
+  const shared = suiteFixture(() => ToolsFixture.start());
+  const setup = testFixture(() => SyncFixture.start(shared));
 
   describe('push', () => {
-    it('leaves out what git leaves out, .git, its own home, links, binaries and what is too large', async () => {
+    it('skips files that git ignores, .git, the own home, links, binaries and files that are too large', async () => {
       const folder = await setup.folder('p', {
         '.git/config': 'x',
         '.gitignore': '*.log\n/dist/\n!keep.log\n',
@@ -63,7 +60,7 @@ describe('push and pull', () => {
       );
     });
 
-    it('keeps out what may hold secrets, says so, and sends of it what is asked for', async () => {
+    it('skips files that may hold secrets, says so, and sends those that are requested', async () => {
       const folder = await setup.folder('p', {
         ...{
           '.env': 'KEY=1',
@@ -110,7 +107,7 @@ describe('push and pull', () => {
       },
     );
 
-    it('names files that differ only by case, and sends neither', async () => {
+    it('reports files that differ only by case and sends neither', async () => {
       const folder = await setup.folder('p', { 'src/Foo.ts': '1', 'src/foo.ts': '2', 'src/bar.ts': '3' });
       const { code, out } = await setup.push(folder);
       expect(code).toBe(8);
@@ -119,7 +116,7 @@ describe('push and pull', () => {
       expect(await setup.cloud()).toEqual({ '/p/src/bar.ts': '3' });
     });
 
-    it('names files whose names the Cloud refuses, and those that cannot be read', async () => {
+    it('reports files whose names the Cloud rejects and files that cannot be read', async () => {
       const folder = await setup.folder('p', {
         'back\\slash': '1',
         'new\nline': '1',

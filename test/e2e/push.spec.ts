@@ -1,15 +1,12 @@
 import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { age, put, SyncFixture } from '../support/sync-fixture.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
 describe('push and pull', () => {
-  let shared: ToolsFixture;
-  let setup: SyncFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
-  afterAll(() => shared.close());
-  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
-  afterEach(() => setup.close());
+  const shared = suiteFixture(() => ToolsFixture.start());
+  const setup = testFixture(() => SyncFixture.start(shared));
 
   const versionsOf = async (path: string): Promise<number> => {
     const { body } = await setup.fixture.user.get<{ files: { fileId: string; path: string }[] }>(
@@ -23,7 +20,7 @@ describe('push and pull', () => {
   };
 
   describe('push', () => {
-    it('makes the text files of a folder the Cloud’s, in their real case, under the folder’s name', async () => {
+    it('uploads the text files of a folder with their real case, under the folder’s name', async () => {
       const folder = await setup.folder('Project', {
         'README.md': '# Hi\n',
         'src/Main.ts': 'x\n',
@@ -38,7 +35,7 @@ describe('push and pull', () => {
       });
     });
 
-    it('sends nothing the second time, and makes no new versions', async () => {
+    it('sends nothing when repeated, and creates no versions', async () => {
       const folder = await setup.folder('p', { a: '1', b: '2' });
       await setup.push(folder);
       expect((await setup.push(folder)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
@@ -47,7 +44,7 @@ describe('push and pull', () => {
       expect(await versionsOf('/p/a')).toBe(1);
     });
 
-    it('sends what has changed, even where size and time are as before', async () => {
+    it('sends changed files, even with the same size and time', async () => {
       const folder = await setup.folder('p', { a: '1', b: '2' });
       await age(folder);
       await setup.push(folder);
@@ -58,14 +55,14 @@ describe('push and pull', () => {
       expect(await versionsOf('/p/a')).toBe(2);
     });
 
-    it('sends no bytes that the workspace has under another name', async () => {
+    it('does not send bytes that the workspace has under another name', async () => {
       const folder = await setup.folder('p', { a: 'same bytes' });
       await setup.push(folder);
       await put(folder, { b: 'same bytes', c: 'same bytes' });
       expect((await setup.push(folder)).out).toBe('sent 2 files (20 B, 0 B over the wire), 1 unchanged.\n');
     });
 
-    it('finds out by itself that the Cloud has the same already, for a home that knows nothing', async () => {
+    it('detects that the Cloud has the same files, with an empty home', async () => {
       const folder = await setup.folder('p', { a: '1', b: '2' });
       await setup.push(folder);
       await rm(setup.home, { recursive: true });
@@ -74,13 +71,13 @@ describe('push and pull', () => {
       expect(await versionsOf('/p/a')).toBe(1);
     });
 
-    it('goes by another name where it is told to', async () => {
+    it('uses another folder name when told to', async () => {
       const folder = await setup.folder('p', { a: '1' });
       await setup.push(folder, '--name', 'Other Name');
       expect(await setup.cloud()).toEqual({ '/Other Name/a': '1' });
     });
 
-    it('never overwrites a head that is newer than what it knows, unless it is forced to', async () => {
+    it('overwrites a newer head only with --force', async () => {
       const folder = await setup.folder('p', { a: '1', b: '1', c: '1' });
       await setup.push(folder);
       await setup.fixture.write('/p/a', { text: 'theirs' });
@@ -104,7 +101,7 @@ describe('push and pull', () => {
       expect(await versionsOf('/p/a')).toBe(3);
     });
 
-    it('does not touch a file of the Cloud that it never knew', async () => {
+    it('leaves a Cloud file alone that it never knew', async () => {
       await setup.fixture.write('/p/a', { text: 'theirs' });
       const folder = await setup.folder('p', { a: 'mine' });
       const { code, out } = await setup.push(folder);
@@ -112,7 +109,7 @@ describe('push and pull', () => {
       expect(await setup.cloud()).toEqual({ '/p/a': 'theirs' });
     });
 
-    it('leaves what is newer in the Cloud alone while it is unchanged here', async () => {
+    it('leaves a newer Cloud file alone while the local file is unchanged', async () => {
       const folder = await setup.folder('p', { a: '1' });
       await setup.push(folder);
       await setup.fixture.write('/p/a', { text: 'theirs' });
@@ -120,7 +117,7 @@ describe('push and pull', () => {
       expect(await setup.cloud()).toEqual({ '/p/a': 'theirs' });
     });
 
-    it('keeps in the Cloud what was deleted here, unless it is told to delete it', async () => {
+    it('keeps a locally deleted file in the Cloud, unless told to delete it', async () => {
       const folder = await setup.folder('p', { a: '1', 'sub/b': '1', c: '1' });
       await setup.push(folder);
       await setup.fixture.write('/p/c', { text: 'theirs' });
@@ -136,7 +133,7 @@ describe('push and pull', () => {
       expect(await setup.cloud()).toEqual({});
     });
 
-    it('takes a file for deleted only where it is gone, not where it is left out now', async () => {
+    it('treats a file as deleted only if it is gone, not if it is ignored now', async () => {
       const folder = await setup.folder('p', {
         ignored: '1',
         large: '1',
@@ -156,7 +153,7 @@ describe('push and pull', () => {
       );
     });
 
-    it('says in a dry run what it would do, and does nothing', async () => {
+    it('reports its actions in a dry run and does nothing', async () => {
       const folder = await setup.folder('p', { same: '1', changed: '1', gone: '1', both: '1' });
       await setup.push(folder);
       await setup.fixture.write('/p/both', { text: 'theirs' });

@@ -129,7 +129,7 @@ describeWith(
         .versions;
     };
 
-    it('logs in by email and password, asks, creates and patches; the server finds what it computes itself', async () => {
+    it('logs in by email and password, asks a person, creates and patches; the server computes the same hashes', async () => {
       await start(['--email', fixture.user.email]);
       const created = resultOf(createCall('c', 'notes/New/List.md', 'one\r\ntwo\n'));
       await prints('+two');
@@ -149,7 +149,7 @@ describeWith(
       expect(await versionsOf('notes/new/list.md')).toHaveLength(2);
     });
 
-    it('patches a text that the Cloud has not seen, keeps its endings, and the server can undo it', async () => {
+    it('patches a text unknown to the Cloud, keeps its line endings, and the server can undo it', async () => {
       await writeFile(join(folder, 'Mixed.txt'), TEXT);
       await start(['--yes']);
       const append = { operation: 'insert', afterLine: 3, newLines: ['four'] };
@@ -185,7 +185,7 @@ describeWith(
       expect(await readdir(folder)).toEqual(['b.txt']);
     });
 
-    it('refuses what exists, what is stale, other lines, and paths that lead out of the folder', async () => {
+    it('rejects existing files, stale files, other lines and paths outside the folder', async () => {
       await writeFile(join(folder, 'A.txt'), TEXT);
       await symlink(home, join(folder, 'out'));
       await start(['--yes']);
@@ -210,7 +210,7 @@ describeWith(
       expect(await readdir(home)).toEqual(expect.not.arrayContaining(['b.txt']));
     });
 
-    it('gives its files to the model, and none of those that may hold secrets', async () => {
+    it('sends its files to the model, except those that may hold secrets', async () => {
       await writeFile(join(folder, 'A.txt'), TEXT);
       await writeFile(join(folder, '.env'), 'PASSWORD=secret');
       await start(['--yes']);
@@ -220,7 +220,7 @@ describeWith(
       expect(JSON.stringify(await read('notes/.env'))).not.toContain('secret');
     });
 
-    it('that is killed while a person is asked asks again, and does it once', async () => {
+    it('asks again after a kill during the question, and executes the call once', async () => {
       await start();
       const { turnId } = (await fixture.post([createCall('c', 'a.txt')])).body.result;
       await prints('Do it?');
@@ -272,7 +272,7 @@ describeWith(
       },
     );
 
-    it('hands in a new token before the old one expires, and stays connected', async () => {
+    it('sends a new token before the old one expires and stays connected', async () => {
       const server = await startTestServer({ config: { accessTokenMinutes: TOKEN_MS / 60_000 } });
       const user = await server.register();
       const { id } = await user.createWorkspace();

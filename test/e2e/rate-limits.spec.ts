@@ -2,20 +2,21 @@ import { jest } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
 import { RateLimits } from '../../src/limits/rate-limits.js';
 import { FakeClient, type FakeClientOptions } from '../support/fake-client.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { startTestServer, type TestUser } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 
 const NO_TOKEN = { refreshToken: 'nonsense' };
 
 describe('limits of requests', () => {
-  let server: TestServer;
+  const server = suiteFixture(() =>
+    startTestServer({ clock, config: { rateLimit: 50, trustedProxies: ['127.0.0.1'] } }),
+  );
   let limits: RateLimits;
   const clock = new ShiftedClock();
   beforeAll(async () => {
-    server = await startTestServer({ clock, config: { rateLimit: 50, trustedProxies: ['127.0.0.1'] } });
     limits = server.app.get(RateLimits, { strict: false });
   });
-  afterAll(() => server.close());
 
   let lastAddress = 0;
   /** An address that nobody came from before. */
@@ -46,7 +47,7 @@ describe('limits of requests', () => {
   const list = (user: TestUser) => (headers: Record<string, string>) =>
     server.request('GET', '/workspaces', undefined, { ...headers, authorization: `Bearer ${user.token}` });
 
-  it('count a refresh apart from what else comes without a token [REQ-21]', async () => {
+  it('count refreshes apart from other requests without a token [REQ-21]', async () => {
     const address = anAddress();
     spent(290, address, logouts);
     expect(having(await statuses(11, logout, address), 429)).toBe(1);
@@ -55,7 +56,7 @@ describe('limits of requests', () => {
     expect(having(await statuses(11, refresh, address), 429)).toBe(1);
   });
 
-  it('are each address’s own, and are over when Retry-After says so [REQ-21]', async () => {
+  it('are separate for each address, and end at Retry-After [REQ-21]', async () => {
     const address = anAddress();
     spent(300, address, logouts);
     const refused = await server.request('POST', '/auth/logout', NO_TOKEN, { 'x-forwarded-for': address });
@@ -75,7 +76,7 @@ describe('limits of requests', () => {
     ['behind what the client has claimed', (address: string) => `203.0.113.1:1, _x, ${address}:49232`],
     ['with empty entries', (address: string) => `${address}:49232, ,`],
   ])(
-    'are those of the client, and take nothing from others, where a proxy names it %s [REQ-21]',
+    'count the address of the client, not of the proxy, where the proxy names it %s [REQ-21]',
     async (_, spell) => {
       const address = anAddress();
       spent(300, address, logouts);
@@ -85,7 +86,7 @@ describe('limits of requests', () => {
     },
   );
 
-  it('do not follow the time of day', async () => {
+  it('do not depend on the wall clock', async () => {
     const address = anAddress();
     spent(300, address, logouts);
     const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 24 * 60 * 60_000);
@@ -96,7 +97,7 @@ describe('limits of requests', () => {
     }
   });
 
-  it('count what a stranger reads, also where there is nothing, but never health [REQ-21]', async () => {
+  it('count reads without a token, also of unknown paths, but not health [REQ-21]', async () => {
     const address = anAddress();
     spent(2_990, address, (request) => limits.tokenless(request));
     expect(having(await statuses(20, sent('GET', '/nothing'), address), 429)).toBe(10);
@@ -104,7 +105,7 @@ describe('limits of requests', () => {
     expect(live.status).toBe(200);
   });
 
-  it('count tokens that are none, and let a good one pass from the same address [REQ-21]', async () => {
+  it('count invalid tokens and accept a valid one from the same address [REQ-21]', async () => {
     const address = anAddress();
     const user = await server.register();
     const wrong = (headers: Record<string, string>) =>
@@ -115,7 +116,7 @@ describe('limits of requests', () => {
     expect((await list(user)({ 'x-forwarded-for': address })).status).toBe(200);
   });
 
-  it('count no token that has merely expired [REQ-21]', async () => {
+  it('do not count an expired token [REQ-21]', async () => {
     const user = await server.register();
     clock.pass(24 * 60 * 60_000);
     const address = anAddress();
@@ -123,7 +124,7 @@ describe('limits of requests', () => {
     expect(having(await statuses(20, list(user), address), 401)).toBe(20);
   });
 
-  it('count what a user may not have [REQ-21]', async () => {
+  it('count requests that are forbidden to the user [REQ-21]', async () => {
     const [owner, stranger] = [await server.register(), await server.register()];
     const { id } = await owner.createWorkspace();
     for (let refused = 0; refused < 290; refused += 1) limits.forbidden(stranger.id);
@@ -132,7 +133,7 @@ describe('limits of requests', () => {
     expect((await stranger.get('/workspaces')).status).toBe(200);
   });
 
-  it('hold at the relay, for a user who connects and for tokens that are none [REQ-21]', async () => {
+  it('apply at the relay to a user who connects and to invalid tokens [REQ-21]', async () => {
     const user = await server.register();
     const { id: workspaceId } = await user.createWorkspace();
     const address = anAddress();
@@ -156,7 +157,7 @@ describe('limits of requests', () => {
     expect(await connect({})).toBe('RATE_LIMITED');
   });
 
-  it('bound a user over all workspaces, beside the limit of each [REQ-21]', async () => {
+  it('limit a user over all workspaces, beside the limit of each [REQ-21]', async () => {
     const user = await server.register();
     const ids = [];
     for (let made = 0; made < 3; made += 1) ids.push((await user.createWorkspace()).id);

@@ -109,7 +109,7 @@ describe('The editor in the README', () => {
     await expectWritten();
   });
 
-  it('finishes and reports calls during which it was killed', async () => {
+  it('finishes and reports calls that a kill has interrupted', async () => {
     const { dead } = await connectDying();
     const { body } = await fixture.post(calls());
     await dead();

@@ -25,7 +25,7 @@ describe('a server with PATCHBAY_REDIS_URL', () => {
     return server;
   };
 
-  it('that is no URL of Redis does not start, and does not show it', async () => {
+  it('does not start with an invalid URL, and does not print it', async () => {
     for (const url of [
       'localhost:6379',
       'http://:secret@h:1',
@@ -45,7 +45,7 @@ describe('a server with PATCHBAY_REDIS_URL', () => {
     }
   });
 
-  it('starts, is ready and works while nothing listens there, with one line that shows no password', async () => {
+  it('starts and works while nothing listens there, with one log line without the password', async () => {
     const url = `redis://user:secret-word@127.0.0.1:${await freePort()}`;
     const server = await start({ PATCHBAY_REDIS_URL: url });
     await server.says('Redis is away');
@@ -63,7 +63,7 @@ describe('a server with PATCHBAY_REDIS_URL', () => {
     beforeEach(async () => (redis = await RedisServer.start()));
     afterEach(() => redis.kill());
 
-    it('reaches it by TLS where it trusts its certificate, else says why not', async () => {
+    it('connects by TLS when it trusts the certificate, else logs the reason', async () => {
       const { certificate, key } = await makeCertificate(dataDir);
       const port = await freePort();
       await redis.kill();
@@ -83,7 +83,7 @@ describe('a server with PATCHBAY_REDIS_URL', () => {
       expect(server.log).not.toContain('Redis is away');
     });
 
-    it('links to it and ends in order while it does not answer', async () => {
+    it('connects and stops in order while Redis does not answer', async () => {
       const server = await start({ PATCHBAY_REDIS_URL: redis.url });
       await waitFor(
         async () => (await redis.ask('PUBSUB SHARDCHANNELS')).includes('patchbay:1:nodes'),

@@ -12,7 +12,7 @@ describe('registration', () => {
     server.request<Credentials & { error: string }>('POST', '/auth/register', { email, password: PASSWORD });
   const login = (email: string) => server.request('POST', '/auth/login', { email, password: PASSWORD });
 
-  it('that is closed says so, and those who have an account log in [REQ-24]', async () => {
+  it('is rejected when closed, and existing accounts can log in [REQ-24]', async () => {
     await start({});
     const { body } = await register();
     await server.app.close();
@@ -24,7 +24,7 @@ describe('registration', () => {
     expect((await login(body.user.email)).status).toBe(200);
   });
 
-  it('of the first account gives one, whoever else comes at the same time [REQ-24]', async () => {
+  it('creates one first account, however many requests come at the same time [REQ-24]', async () => {
     await start({ registration: 'first' });
     const answers = await Promise.all(Array.from({ length: 5 }, () => register()));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 403, 403, 403, 403]);

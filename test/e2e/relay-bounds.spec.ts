@@ -54,8 +54,8 @@ describe('a relay connection', () => {
     expect(await client.report(await client.delivery())).toEqual({ ok: true });
   }
 
-  describe('of a stranger', () => {
-    it('may bring 16 KiB until its handshake is accepted, and learns so [RELAY-40]', async () => {
+  describe('without a token', () => {
+    it('may send 16 KiB before its handshake is accepted, and is told the limit [RELAY-40]', async () => {
       await start();
       const socket = await stranger();
       socket.text(`40/relay,${JSON.stringify({ token: 'x'.repeat(20 * KIB) })}`);
@@ -64,7 +64,7 @@ describe('a relay connection', () => {
       await othersGoOn();
     });
 
-    it('is told of what it announces too much of, over a real client [RELAY-40]', async () => {
+    it('is told what it announces too much of, by the real client [RELAY-40]', async () => {
       await start();
       const tools = Array.from({ length: 256 }, (_, at) => `tool_${at}_${'x'.repeat(80)}`);
       const refused = FakeClient.connect(fixture.clientOptions({ auth: { tools } }));
@@ -111,7 +111,7 @@ describe('a relay connection', () => {
       await othersGoOn();
     });
 
-    it('is one of so many of its address [RELAY-40]', async () => {
+    it('counts towards the limit of its address [RELAY-40]', async () => {
       await start({ maxAddressUnauthenticated: 5 });
       for (let opened = 0; opened < 5; opened += 1) await stranger('127.0.0.9');
       const refused = await stranger('127.0.0.9');
@@ -125,7 +125,7 @@ describe('a relay connection', () => {
       }, 'room');
     });
 
-    it('gets no second transport for a connection that is counted already', async () => {
+    it('gets no second transport for one counted connection', async () => {
       await start();
       const first = await stranger();
       await first.until('"sid"');
@@ -177,13 +177,13 @@ describe('a relay connection', () => {
           await untilClosed(one);
         },
       ],
-    ])('is closed for %s, however many it shares them with [RELAY-41]', async (_, attack) => {
+    ])('is closed for %s, however many connections share it [RELAY-41]', async (_, attack) => {
       await start({ maxBodyBytes: MIB, maxRelayBytes: MIB });
       await attack();
       await othersGoOn();
     });
 
-    it('is refused an event whose JSON holds more than a body’s may, and lives on [RELAY-41]', async () => {
+    it('is told that an event has too much JSON, and stays open [RELAY-41]', async () => {
       await start();
       const client = await fixture.client();
       const names = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`n${at}`, 0]));
@@ -205,7 +205,7 @@ describe('a relay connection', () => {
       await othersGoOn();
     });
 
-    it('gets its calls however slowly another of its user reads [RELAY-43]', async () => {
+    it('gets its calls however slowly another client of its user reads [RELAY-43]', async () => {
       await start();
       const slow = await member('slow', { tools: ['workspace_create_file'] });
       await fixture.newSession('slow');
@@ -224,7 +224,7 @@ describe('a relay connection', () => {
       expect(slow.closed).toBe(false);
     });
 
-    it('counts as one of its user’s, of whom there are so many at most [RELAY-42]', async () => {
+    it('counts towards the limit of its user [RELAY-42]', async () => {
       await start({ maxUserSockets: 2 });
       const [first] = [await fixture.client({ clientId: 'a' }), await fixture.client({ clientId: 'b' })];
       const third = FakeClient.connect(fixture.clientOptions({ clientId: 'c' }));
@@ -241,7 +241,7 @@ describe('a relay connection', () => {
       );
     });
 
-    it('that ends during its handshake counts as none [RELAY-42]', async () => {
+    it('is not counted when it ends during its handshake [RELAY-42]', async () => {
       await start({ maxUserSockets: 1 });
       const slow = hold(storesOf(server.app).workspaces, 'roleOf');
       const gone = await stranger();
@@ -257,14 +257,14 @@ describe('a relay connection', () => {
       await othersGoOn();
     });
 
-    it('is closed though it does not answer that it has heard of its end [RELAY-42]', async () => {
+    it('is closed although it does not confirm its end [RELAY-42]', async () => {
       await start();
       const silent = await member('well-behaved');
       await othersGoOn();
       await untilClosed(silent);
     });
 
-    it('may send on and on, but is not read while too much of that is in hand [RELAY-41]', async () => {
+    it('is not read while too many of its bytes are in progress [RELAY-41]', async () => {
       await start({ maxBodyBytes: MIB, maxRelayBytes: MIB });
       const client = await fixture.client();
       const put = { content: Buffer.alloc(MIB / 2) };
@@ -290,7 +290,7 @@ describe('a relay connection', () => {
       await next;
     });
 
-    it('counts as one of its workspace’s too [RELAY-42]', async () => {
+    it('counts towards the limit of its workspace [RELAY-42]', async () => {
       await start({ maxWorkspaceSockets: 1 });
       const other = await server.register();
       await user.addMember(fixture.workspaceId, other);

@@ -1,11 +1,10 @@
 import { SqliteDatabase } from '../../src/storage/sqlite/database.js';
 import { describeEmbedded } from '../support/backend.js';
+import { testFixture } from '../support/fixtures.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 
 describeEmbedded('A relayed call on the embedded store', () => {
-  let fixture: RelayFixture;
-  beforeEach(async () => void (fixture = await RelayFixture.start()));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => RelayFixture.start());
 
   /** Commits while a turn of so many calls is posted, executed at once by a client and answered. */
   async function commitsOf(count: number): Promise<number> {
@@ -22,7 +21,7 @@ describeEmbedded('A relayed call on the embedded store', () => {
     expect(await commitsOf(1)).toBe(2);
   });
 
-  it('shares them with the calls beside it', async () => {
+  it('shares these commits with concurrent calls', async () => {
     expect(await commitsOf(8)).toBeLessThanOrEqual(3);
   });
 });

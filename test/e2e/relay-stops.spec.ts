@@ -7,7 +7,7 @@ import { hold } from '../support/hold.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 
 describe('the relay of a server that stops', () => {
-  it('tells its clients, and lets go who waits for a turn [RELAY-13]', async () => {
+  it('notifies its clients and answers requests that wait for a turn [RELAY-13]', async () => {
     const fixture = await RelayFixture.start();
     const client = await fixture.client();
     const waiting = fixture.post([createCall('a')], { waitMs: 60_000 });
@@ -23,7 +23,7 @@ describe('the relay of a server that stops', () => {
     await fixture.server.close();
   });
 
-  it('admits nobody any more [RELAY-13]', async () => {
+  it('accepts no more connections [RELAY-13]', async () => {
     const fixture = await RelayFixture.start();
     fixture.server.app.get(Lifecycle).stop();
     await expect(FakeClient.connect(fixture.clientOptions())).rejects.toMatchObject({
@@ -32,7 +32,7 @@ describe('the relay of a server that stops', () => {
     await fixture.server.close();
   });
 
-  it('takes no turns any more, not of a request either that came before [RELAY-13]', async () => {
+  it('accepts no more turns, not even from a request that has begun [RELAY-13]', async () => {
     const fixture = await RelayFixture.start();
     const slow = hold(storesOf(fixture.server.app).sessions, 'byId');
     const posted = [fixture.post([createCall('a')])];
@@ -45,7 +45,7 @@ describe('the relay of a server that stops', () => {
     await fixture.server.close();
   });
 
-  it('takes the result of what a client has in hand, and claims nothing more for it [RELAY-13]', async () => {
+  it('accepts the result of a running call and sends no further call [RELAY-13]', async () => {
     const fixture = await RelayFixture.start();
     const client = await fixture.client({ maxInFlight: 1 });
     const { turnId } = (await fixture.post([createCall('a'), createCall('b')])).body.result;

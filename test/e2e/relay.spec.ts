@@ -1,15 +1,14 @@
+import { testFixture } from '../support/fixtures.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { readTrail } from '../support/invariants.js';
 
 describe('a relayed call', () => {
-  let fixture: RelayFixture;
-  beforeEach(async () => void (fixture = await RelayFixture.start({ graceMs: 300 })));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => RelayFixture.start({ graceMs: 300 }));
 
   const steps = async (toolCallId: string): Promise<string[]> =>
     (await readTrail(fixture.user, fixture.workspaceId, `&toolCallId=${toolCallId}`)).map(({ name }) => name);
 
-  it('is delivered, executed and comes back into the same turn [TURN-4] [RELAY-5]', async () => {
+  it('is delivered and executed, and its result is in the same turn [TURN-4] [RELAY-5]', async () => {
     const client = await fixture.client();
     const posted = fixture.post([createCall('c1')], { waitMs: 5_000 });
     const call = await client.delivery();
@@ -38,7 +37,7 @@ describe('a relayed call', () => {
     ]);
   });
 
-  it('waits while no client is there [TURN-4]', async () => {
+  it('waits while no client is connected [TURN-4]', async () => {
     const { status, body } = await fixture.post([createCall('c1')]);
     expect(status).toBe(202);
     expect(body.result).toMatchObject({

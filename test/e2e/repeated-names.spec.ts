@@ -1,17 +1,15 @@
 import type { InvokeResult, JsonObject, ToolResult, TurnResult } from '@patchbay/protocol';
+import { testFixture } from '../support/fixtures.js';
 import { patchCall, PatchFixture } from '../support/patch-fixture.js';
-import type { RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
 
 const TWICE = (name: string): string => `holds the name "${name}" twice in one object; send each name once`;
 const CREATE = 'workspace_create_file';
 
-describe('a JSON body with one name twice in an object [REQ-51]', () => {
+describe('a JSON body with a repeated name in an object [REQ-51]', () => {
   const server = oneServer();
   const setup = new PatchFixture(server);
-  let fixture: RelayFixture;
-  beforeEach(async () => void ({ fixture } = await setup.open()));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(() => setup.open());
 
   const send = async (path: string, body: string): Promise<{ status: number; body: JsonObject }> => {
     const response = await fetch(`${server().url}/api/v1${path}`, {
@@ -26,7 +24,7 @@ describe('a JSON body with one name twice in an object [REQ-51]', () => {
     return (body as unknown as InvokeResult<TurnResult>).result.toolResults;
   };
 
-  it('fails the call that has it in its arguments, alone, in every form', async () => {
+  it('fails only the call with it in its arguments, in every form', async () => {
     const args = '{"path":"a.txt","content":"x","path":"b.txt"}';
     const text = JSON.stringify(args);
     const ended = await results(
@@ -52,7 +50,7 @@ describe('a JSON body with one name twice in an object [REQ-51]', () => {
     expect(ended.find(({ toolCallId }) => toolCallId === 'sound')).toMatchObject({ status: 'succeeded' });
   });
 
-  it('fails a patch that has it at any depth, also where its files came as text', async () => {
+  it('fails a patch with it at any depth, also in files sent as a string', async () => {
     const { arguments: args } = patchCall();
     const batch = JSON.stringify(args).replace('"operation":', '"operation":"delete","operation":');
     const asText = JSON.stringify({ files: batch.slice(batch.indexOf('['), -1) });
@@ -70,7 +68,7 @@ describe('a JSON body with one name twice in an object [REQ-51]', () => {
     }
   });
 
-  it('is a 400 on the argument of a direct call', async () => {
+  it('is a 400 that names the argument of a direct call', async () => {
     const tools = `/workspaces/${fixture.workspaceId}/tools`;
     expect(await send(tools, '{"tool":"ls","args":{"path":"/a","path":"/b"}}')).toMatchObject({
       status: 400,
@@ -100,7 +98,7 @@ describe('a JSON body with one name twice in an object [REQ-51]', () => {
       '{"toolCalls":[{"toolCallId":"a","name":"ls","arguments":{}}],"timeouts":{"deliveryMs":1000,"deliveryMs":2000}}',
       ['timeouts.deliveryMs'],
     ],
-  ])('is a 400 where the request itself has it: %s', async (body, fields) => {
+  ])('is a 400 when the request itself has it: %s', async (body, fields) => {
     const answer = await send(fixture.base, body);
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     const faults = answer.body.fields as JsonObject;

@@ -1,20 +1,15 @@
 import { connect } from 'node:net';
 import { Receiving } from '../../src/bodies/receiving.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { startTestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 import { exchange } from '../support/exchange.js';
 
 const LIMIT = 64 * 1024;
 
 describe('a request body', () => {
-  let server: TestServer;
-  let ada: TestUser;
-
-  beforeAll(async () => {
-    server = await startTestServer({ config: { maxBodyBytes: LIMIT } });
-    ada = await server.register();
-  });
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer({ config: { maxBodyBytes: LIMIT } }));
+  const ada = suiteFixture(() => server.register());
 
   const send = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
     server.request('POST', '/workspaces', body, { authorization: `Bearer ${ada.token}`, ...headers });
@@ -29,7 +24,7 @@ describe('a request body', () => {
     'Application/JSON',
     'application/json; charset=utf-8',
     'application/json;charset="UTF-8"',
-  ])('is taken as %s', async (contentType) => {
+  ])('is accepted as %s', async (contentType) => {
     expect((await send('{"name":"w"}', { 'content-type': contentType })).status).toBe(201);
   });
 
@@ -40,7 +35,7 @@ describe('a request body', () => {
     'nonsense',
     'a/b/c',
     '',
-  ])('is not taken as "%s"', async (contentType) => {
+  ])('is rejected as "%s"', async (contentType) => {
     expect(await send('{"name":"w"}', { 'content-type': contentType })).toMatchObject(
       refusal(415, 'UNSUPPORTED_MEDIA_TYPE'),
     );
@@ -49,14 +44,14 @@ describe('a request body', () => {
   it.each([
     ['that was a half already', '\\ud835'],
     ['that was cut', `${'x'.repeat(63)}\\ud835\\udce3`],
-  ])('with an unknown name is told of it without half a character %s', async (_, name) => {
+  ])('with an unknown name is rejected without half a character %s', async (_, name) => {
     const { status, body } = await send(`{"name":"w","${name}":1}`);
     expect(status).toBe(400);
     expect(JSON.stringify(body)).toContain('is not a known property');
     expect(JSON.stringify(body)).not.toContain('\\ud835');
   });
 
-  it('is not taken compressed', async () => {
+  it('is rejected when compressed', async () => {
     expect(await send('{"name":"w"}', { 'content-encoding': 'gzip' })).toMatchObject(
       refusal(415, 'UNSUPPORTED_MEDIA_TYPE'),
     );
@@ -73,13 +68,13 @@ describe('a request body', () => {
     expect(await send(body)).toMatchObject(refusal(400, 'VALIDATION_ERROR'));
   });
 
-  it('that is absent is told what it lacks', async () => {
+  it('that is absent is rejected with the missing fields', async () => {
     const answer = await ada.post('/workspaces');
     expect(answer).toMatchObject({ status: 400, body: { fields: { name: 'is required' } } });
     expect((await send('', { 'content-type': 'application/json' })).body).toEqual(answer.body);
   });
 
-  it('over the limit is refused, and the next request goes on [REQ-6]', async () => {
+  it('over the limit is rejected, and the next request succeeds [REQ-6]', async () => {
     const fits = JSON.stringify({ name: 'w'.repeat(LIMIT - 11) });
     expect(fits).toHaveLength(LIMIT);
     expect(await send(fits)).toMatchObject(refusal(400, 'VALIDATION_ERROR'));
@@ -87,7 +82,7 @@ describe('a request body', () => {
     expect((await ada.get('/workspaces')).status).toBe(200);
   });
 
-  it('over the limit is refused without its length being told', async () => {
+  it('over the limit is rejected also when its length is not announced', async () => {
     const chunk = new Uint8Array(16 * 1024).fill(0x20);
     let sent = 0;
     const stream = new ReadableStream<Uint8Array>({
@@ -106,29 +101,29 @@ describe('a request body', () => {
     expect(await response.json()).toMatchObject({ code: 'TOO_LARGE' });
   });
 
-  it('is refused by its announced length before any of it is sent', async () => {
+  it('is rejected by its announced length before it is sent', async () => {
     const head = `POST /api/v1/workspaces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: application/json\r\nContent-Length: ${LIMIT + 1}\r\n\r\n`;
     expect(await exchange(server, head)).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it('of someone without a token has to be small', async () => {
+  it('without a token must be small', async () => {
     const body = JSON.stringify({ email: 'a@example.com', password: 'x'.repeat(LIMIT) });
     const answer = await server.request('POST', '/auth/login', body);
     expect(answer).toMatchObject(refusal(413, 'TOO_LARGE'));
   });
 
-  it('of a stranger is not waited for [REQ-2]', async () => {
+  it('without a token is answered before it arrives [REQ-2]', async () => {
     const head = `POST /api/v1/workspaces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
     expect(await exchange(server, head)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('of someone who is no member is not waited for [REQ-2]', async () => {
+  it('of a user who is not a member is answered before it arrives [REQ-2]', async () => {
     const { id } = await (await server.register()).createWorkspace();
     const head = `POST /api/v1/workspaces/${id}/tools HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
     expect(await exchange(server, head)).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  it('that ends early does no harm', async () => {
+  it('that ends early does not disturb the server', async () => {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     socket.write(
       `POST /api/v1/workspaces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"name"`,

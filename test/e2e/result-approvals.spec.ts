@@ -1,24 +1,21 @@
 import { type ToolCallDelivery } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
-import { type FakeClient } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
-import { type RelayFixture } from '../support/relay-fixture.js';
 import { APPROVAL, refused, result, ResultFixture } from '../support/result-fixture.js';
+import { oneServer } from '../support/server.js';
 
 const EDITED = { path: 'better.txt', content: 'secret content' };
 
 describe('the result of a call', () => {
-  const setup = new ResultFixture();
+  const setup = new ResultFixture(oneServer());
   const { ended } = setup;
-  let fixture: RelayFixture;
-  let client: FakeClient;
+  const fixture = testFixture(() => setup.open());
+  const client = testFixture(() => setup.client);
   let call: ToolCallDelivery;
-  beforeAll(() => setup.start());
-  beforeEach(async () => void ({ fixture, client, call } = await setup.open()));
-  afterEach(() => fixture.close());
-  afterAll(() => setup.close());
+  beforeEach(() => void ({ call } = setup));
 
-  it('may be a denial, with the person’s note [RELAY-10]', async () => {
+  it('may be a denial with the note of the person [RELAY-10]', async () => {
     const approval = { ...APPROVAL, decision: 'deny', note: 'Not in this folder.' };
     expect(await client.report(call, { result, approval })).toMatchObject(refused('VALIDATION_ERROR'));
     expect(await client.report(call, { result: null, approval })).toEqual({ ok: true });
@@ -43,7 +40,7 @@ describe('the result of a call', () => {
     });
   });
 
-  it('of edited arguments says which, and they keep to the schema [RELAY-10]', async () => {
+  it('with edited arguments has these, and they must match the schema [RELAY-10]', async () => {
     const edit = { ...APPROVAL, decision: 'edit' };
     for (const approval of [
       edit,
@@ -71,7 +68,7 @@ describe('the result of a call', () => {
     expect(JSON.stringify(event)).not.toContain('secret content');
   });
 
-  it('has edited arguments only where somebody edited them, however deep [RELAY-10]', async () => {
+  it('has edited arguments only if they differ, at any depth [RELAY-10]', async () => {
     for (const decision of ['allow', 'deny']) {
       const deep = `${'['.repeat(240)}${']'.repeat(240)}`;
       for (const editedArguments of [EDITED, JSON.parse(deep) as unknown]) {
@@ -83,7 +80,7 @@ describe('the result of a call', () => {
     await client.report(call);
   });
 
-  it('rejects no changes of a call that has none, and says when it was decided in one form', async () => {
+  it('cannot reject changes of a call without changes, and has the time of the decision in one format', async () => {
     const approval = { ...APPROVAL, rejectedChangeIds: [randomUUID()] };
     for (const at of [
       '9999-12-31T23:59:59-23:59',

@@ -1,19 +1,18 @@
 import type { GeminiResultContent, JsonObject } from '@patchbay/protocol';
+import { suiteFixture } from '../support/fixtures.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 
 const WRITE = { toolCallId: 'w', name: 'write', arguments: { path: '/a.txt', content: 'x' } };
 const MISSING = { toolCallId: 'm', name: 'read', arguments: { path: '/no-such' } };
 
 describe('resultFormat [TURN-11]', () => {
-  let fixture: RelayFixture;
-  beforeAll(async () => void (fixture = await RelayFixture.start()));
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => RelayFixture.start());
 
   const postAndWait = (resultFormat?: unknown) =>
     fixture.post([WRITE, MISSING], { waitMs: 5_000, ...(resultFormat !== undefined && { resultFormat }) });
   const parsed = (content: string): JsonObject => JSON.parse(content) as JsonObject;
 
-  it('gives the ended calls as OpenAI takes them, in the order of the turn', async () => {
+  it('returns ended calls as messages of OpenAI, in the order of the turn', async () => {
     const { body } = await postAndWait('openai');
     const [written, missing] = body.result.messages as {
       role: string;
@@ -26,7 +25,7 @@ describe('resultFormat [TURN-11]', () => {
     expect(parsed(missing!.content)).toEqual({ error: body.result.toolResults[1]!.error });
   });
 
-  it('gives them as Anthropic takes them, errors marked', async () => {
+  it('returns ended calls as messages of Anthropic, errors marked', async () => {
     const { body } = await postAndWait('anthropic');
     expect(body.result.messages).toEqual([
       {
@@ -39,7 +38,7 @@ describe('resultFormat [TURN-11]', () => {
     ]);
   });
 
-  it('takes and answers the calls of OpenAI’s Responses API', async () => {
+  it('accepts and answers calls of OpenAI’s Responses API', async () => {
     const call = { type: 'function_call', id: 'fc_1', call_id: 'r', name: 'ls', arguments: '{"path":"/"}' };
     const { body } = await fixture.post([call], { waitMs: 5_000, resultFormat: 'openai-responses' });
     const [ended] = body.result.toolResults;
@@ -48,7 +47,7 @@ describe('resultFormat [TURN-11]', () => {
     ]);
   });
 
-  it('takes and answers calls of Gemini’s, with the same turn where they are repeated without ids [TURN-3]', async () => {
+  it('accepts and answers calls of Gemini, with the same turn when repeated without ids [TURN-3]', async () => {
     const calls = [
       { functionCall: { name: 'ls', args: { path: '/' } }, thoughtSignature: 'AAAA' },
       { functionCall: { id: 'g', name: 'workspace_list_active_files' } },
@@ -73,7 +72,7 @@ describe('resultFormat [TURN-11]', () => {
     expect((await fixture.post(calls, more)).body).toEqual(body);
   });
 
-  it('keeps Gemini’s calls of one name apart by their order, where they have no ids', async () => {
+  it('distinguishes Gemini calls of one name without ids by their order', async () => {
     for (const name of ['a', 'b']) {
       await fixture.post([{ ...WRITE, arguments: { path: `/same/${name}`, content: name } }], {
         waitMs: 5_000,
@@ -83,11 +82,11 @@ describe('resultFormat [TURN-11]', () => {
     const calls = [read('b'), read('none'), read('a'), read('b')];
     const { body } = await fixture.post(calls, { waitMs: 5_000, resultFormat: 'gemini' });
     const [{ parts } = { parts: [] }] = body.result.messages as GeminiResultContent[];
-    const told = parts.map(({ functionResponse: { id, name, response } }) => [
+    const responses = parts.map(({ functionResponse: { id, name, response } }) => [
       ...[id, name],
       (response.output as JsonObject | undefined)?.content ?? response.error!.code,
     ]);
-    expect(told).toEqual([
+    expect(responses).toEqual([
       [undefined, 'read', 'b'],
       [undefined, 'read', 'NOT_FOUND'],
       [undefined, 'read', 'a'],
@@ -95,7 +94,7 @@ describe('resultFormat [TURN-11]', () => {
     ]);
   });
 
-  it('gives Gemini as text what holds a $ref, which it would look for among its own parts', async () => {
+  it('returns a result with a $ref to Gemini as a string, because Gemini would resolve it', async () => {
     const content = { paths: [{ schema: { $ref: '#/components/schemas/Error' } }] };
     await fixture.post([{ ...WRITE, arguments: { path: '/api.json', content } }], { waitMs: 5_000 });
     const call = { functionCall: { name: 'read', args: { path: '/api.json' } } };
@@ -106,14 +105,14 @@ describe('resultFormat [TURN-11]', () => {
     expect(parsed(output as string)).toMatchObject({ content });
   });
 
-  it('adds nothing unless it is asked for', async () => {
+  it('adds no messages unless requested', async () => {
     for (const format of [undefined, null, 'neutral']) {
       const { status, body } = await postAndWait(format);
       expect([status, 'messages' in body.result]).toEqual([200, false]);
     }
   });
 
-  it('may differ each time the same turn is posted or looked at [TURN-3]', async () => {
+  it('may differ between requests for the same turn [TURN-3]', async () => {
     const turnId = 'seen-both-ways';
     const first = await fixture.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'openai' });
     const again = await fixture.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'anthropic' });
@@ -124,7 +123,7 @@ describe('resultFormat [TURN-11]', () => {
     expect((await fixture.get(turnId)).body.result).not.toHaveProperty('messages');
   });
 
-  it('tells of a call with a denial once it has ended, and of none before', async () => {
+  it('includes a denied call only after it has ended', async () => {
     const client = await fixture.client();
     const { body } = await fixture.post([createCall('denied')], { resultFormat: 'openai' });
     expect(body.result).toMatchObject({ kind: 'client_tool_continuation', messages: [] });
@@ -138,7 +137,7 @@ describe('resultFormat [TURN-11]', () => {
     });
   });
 
-  it('is refused where it names no format', async () => {
+  it('is rejected when it is not a format', async () => {
     const posted = await postAndWait('cohere');
     expect(posted).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(posted.body).toHaveProperty('fields.resultFormat');

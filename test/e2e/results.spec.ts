@@ -1,25 +1,24 @@
 import { type ToolCallDelivery } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { randomUUID } from 'node:crypto';
-import { createdResult, failedResult, type FakeClient } from '../support/fake-client.js';
+import { createdResult, failedResult } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
 import { RelayFixture } from '../support/relay-fixture.js';
 import { APPROVAL, refused, result, ResultFixture } from '../support/result-fixture.js';
+import { oneServer } from '../support/server.js';
 
 describe('the result of a call', () => {
-  const setup = new ResultFixture();
+  const setup = new ResultFixture(oneServer());
   const { ended } = setup;
-  let fixture: RelayFixture;
-  let client: FakeClient;
+  const fixture = testFixture(() => setup.open());
+  const client = testFixture(() => setup.client);
   let call: ToolCallDelivery;
-  beforeAll(() => setup.start());
-  beforeEach(async () => void ({ fixture, client, call } = await setup.open()));
-  afterEach(() => fixture.close());
-  afterAll(() => setup.close());
+  beforeEach(() => void ({ call } = setup));
 
   const failed = failedResult({ arguments: { path: 'c.txt' } }, 'WriteFailed');
 
-  it('is kept as it came', async () => {
+  it('is stored unchanged', async () => {
     await client.report(call, { executionMs: 12, approval: APPROVAL });
     expect(await ended()).toEqual({
       toolCallId: 'c',
@@ -37,7 +36,7 @@ describe('the result of a call', () => {
     ['FileExists', 'There is such a file already.'],
     ['DIRTY_BUFFER', 'It is open, and not saved.'],
   ])(
-    'that reports failure makes the call fail with its code, the payload kept: %s [TURN-6]',
+    'that reports failure fails the call with its code and keeps the payload: %s [TURN-6]',
     async (errorCode, message) => {
       const failure = {
         success: false,
@@ -76,7 +75,7 @@ describe('the result of a call', () => {
     ['success nowhere', { ...result, path: '' }],
     ['success at a path with a backslash', { ...result, path: 'a\\b' }],
     ['a size that is no number of bytes', { ...result, sizeBytes: 1e300 }],
-  ])('that is %s is refused, and the call stays open [RELAY-9]', async (_, broken) => {
+  ])('that is %s is rejected and the call stays open [RELAY-9]', async (_, broken) => {
     expect(await client.report(call, { result: broken })).toMatchObject(
       refused('VALIDATION_ERROR', expect.stringContaining('workspace_create_file') as string),
     );
@@ -85,7 +84,7 @@ describe('the result of a call', () => {
     expect(await fixture.steps('c')).toEqual(['Accepted', 'Forwarded', 'Acknowledged', 'ResultReceived']);
   });
 
-  it('that comes again is a duplicate, whatever its attempt, time and executionMs [RELAY-8]', async () => {
+  it('is a duplicate when repeated, whatever its attempt, time and executionMs [RELAY-8]', async () => {
     await client.report(call, { approval: APPROVAL });
     const approval = { ...APPROVAL, at: '2030-01-01T00:00:00.000Z' };
     expect(await client.report(call, { approval, attempt: 7, executionMs: 99 })).toEqual({
@@ -96,7 +95,7 @@ describe('the result of a call', () => {
     expect((await fixture.steps('c')).slice(-2)).toEqual(['ResultReceived', 'DuplicateResult']);
   });
 
-  it('that comes many times at once is taken once', async () => {
+  it('is accepted once when sent several times concurrently', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => client.report(call)));
     expect(answers.filter((answer) => answer.ok && answer.duplicate)).toHaveLength(4);
     expect(answers.every(({ ok }) => ok)).toBe(true);
@@ -105,26 +104,26 @@ describe('the result of a call', () => {
   it.each([
     ['another result', { result: { ...result, path: 'd.txt' } }],
     ['another decision', { approval: { ...APPROVAL, decision: 'allow_always' } }],
-  ])('that comes with %s after the end is a conflict [RELAY-8]', async (_, change) => {
+  ])('with %s after the end is a conflict [RELAY-8]', async (_, change) => {
     await client.report(call, { approval: APPROVAL });
     expect(await client.report(call, { approval: APPROVAL, ...change })).toMatchObject(refused('CONFLICT'));
     expect((await fixture.steps('c')).slice(-2)).toEqual(['ResultReceived', 'LateResult']);
   });
 
-  it('counts whatever its attempt', async () => {
+  it('is accepted with any attempt number', async () => {
     expect(await client.report(call, { attempt: 42 })).toEqual({ ok: true });
   });
 
-  it('that reports failure names the path as it was given', async () => {
+  it('that reports failure names the path as given', async () => {
     const failure = { ...failedResult({ arguments: { path: 'a\\b' } }, 'InvalidPath') };
     expect(await client.report(call, { result: failure })).toEqual({ ok: true });
   });
 
-  it('of a call that is nobody’s or another’s is not found [RELAY-8]', async () => {
-    const other = await setup.server.register();
+  it('of an unknown call or of another user’s call is a 404 [RELAY-8]', async () => {
+    const other = await fixture.server.register();
     await setup.user.addMember(fixture.workspaceId, other);
     const foreign = await fixture.client({ token: other.token, clientId: 'editor-1' });
-    const foreignPlace = await RelayFixture.on(setup.server, setup.user);
+    const foreignPlace = await RelayFixture.on(fixture.server, setup.user);
     const elsewhere = await foreignPlace.client();
     for (const answer of [
       await foreign.report(call),
@@ -154,14 +153,14 @@ describe('the result of a call', () => {
     await client.report(call);
   });
 
-  it('of a call that failed its validation is refused', async () => {
+  it('of a call that failed validation is rejected', async () => {
     const { body } = await fixture.post([{ toolCallId: 'bad', name: 'nothing', arguments: {} }]);
     const { callId, turnId: rejected } = { ...body.result.toolResults[0]!, turnId: body.result.turnId };
     expect(await client.report({ ...call, callId, turnId: rejected })).toMatchObject(refused('CONFLICT'));
     await client.report(call);
   });
 
-  it('may follow its steps, which are told in their order', async () => {
+  it('may come after its steps, which are recorded in order', async () => {
     await client.status(call, 'awaiting_approval', 'asking Ada');
     await client.status(call, 'running');
     expect(await client.status(call, 'awaiting_approval')).toEqual({ ok: true });
@@ -183,7 +182,7 @@ describe('the result of a call', () => {
     expect(asked!.fields).toMatchObject({ note: 'asking Ada' });
   });
 
-  it('comes before what it changed in the Cloud, where its steps do [AUDIT-1]', async () => {
+  it('is recorded after its steps and its changes of the Cloud in the order in which they came [AUDIT-1]', async () => {
     const text = 'x\n';
     const file = { docPath: 'p/c.txt', path: '/p/c.txt', content: Buffer.from(text), sha256: sha256(text) };
     // It waits a moment for company; the file must not overtake it.
@@ -208,7 +207,7 @@ describe('the result of a call', () => {
     expect(times).toEqual([...times].sort());
   });
 
-  it('that breaks the bounds of its envelope is refused with every fault', async () => {
+  it('that exceeds its limits is rejected with every fault', async () => {
     const answer = await client.report(call, {
       executionMs: -1,
       approval: { decision: 'maybe', by: '', at: 'noon', why: 1 },

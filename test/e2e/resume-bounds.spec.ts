@@ -2,20 +2,17 @@ import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { storesOf } from '../contract/backends.js';
 import { createdResult, FakeClient, journalEntry } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 
 describe('the journal that a client resumes with', () => {
-  let fixture: RelayFixture;
-  let client: FakeClient;
-  beforeAll(async () => void (fixture = await RelayFixture.start()));
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => RelayFixture.start());
+  const client = testFixture(() => FakeClient.connect(fixture.clientOptions()));
   beforeEach(async () => {
-    client = await FakeClient.connect(fixture.clientOptions());
     fixture.clients.push(client);
   });
-  afterEach(() => client.close());
 
-  it('may come again when it was refused', async () => {
+  it('may be sent again after it was rejected', async () => {
     const entry = { turnId: 't', callId: randomUUID(), attempt: 1, state: 'running' };
     const journals: unknown[] = [
       ...[null, {}, 'x', [null], [[]]],
@@ -35,7 +32,7 @@ describe('the journal that a client resumes with', () => {
     expect(await client.resume([])).toEqual({ ok: true, forget: [], resume: [] });
   });
 
-  it('may name one call many times over, and has it looked up once [RELAY-4]', async () => {
+  it('may repeat a call many times, which is read once [RELAY-4]', async () => {
     const first = await fixture.client({ clientId: 'editor-2' });
     await fixture.post([createCall('a')]);
     const call = await first.delivery();
@@ -51,7 +48,7 @@ describe('the journal that a client resumes with', () => {
     jest.restoreAllMocks();
   });
 
-  it('may be a full one', async () => {
+  it('may have the maximum length', async () => {
     const state = 'running' as const;
     const journal = Array.from({ length: 1_000 }, () => ({
       ...{ turnId: 't', callId: randomUUID(), attempt: 1, state },

@@ -5,24 +5,18 @@ import { DomainError } from '../../src/common/domain-error.js';
 import { ClientReports } from '../../src/turns/engine/client-reports.js';
 import { ResultCheck } from '../../src/turns/engine/result-check.js';
 import { createdResult, failedResult, FakeClient, journalEntry } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { readTrail } from '../support/invariants.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
 const GRACE_MS = 150;
 
-describe('a client that returns', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    server = await startTestServer({ config: { graceMs: GRACE_MS } });
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+describe('a returning client', () => {
+  const server = suiteFixture(() => startTestServer({ config: { graceMs: GRACE_MS } }));
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
   /** Has a client take calls in a status, then lose its connection. */
   async function dropped(
@@ -50,7 +44,7 @@ describe('a client that returns', () => {
   const finished = (call: ToolCallDelivery, more: Partial<ResumeEntry> = {}) =>
     journalEntry(call, 'succeeded', { result: createdResult(call), executionMs: 4, ...more });
 
-  it('is sent nothing before its resume is answered, and may say nothing else before [RELAY-3]', async () => {
+  it('is sent nothing and may send nothing before its resume is answered [RELAY-3]', async () => {
     await fixture.post([createCall('a')]);
     const client = await FakeClient.connect(fixture.clientOptions());
     fixture.clients.push(client);
@@ -74,7 +68,7 @@ describe('a client that returns', () => {
     await client.report(await client.delivery());
   });
 
-  it('may report as soon as its resume is answered, however late the server goes on [RELAY-3]', async () => {
+  it('may report as soon as its resume is answered, even if the server is slow [RELAY-3]', async () => {
     const { turnId, calls } = await dropped('running', 'a');
     const client = await FakeClient.connect(fixture.clientOptions());
     fixture.clients.push(client);
@@ -92,7 +86,7 @@ describe('a client that returns', () => {
   });
 
   it.each(['forwarded', 'acknowledged', 'awaiting_approval'] as const)(
-    'without a call that was %s is sent it again, at once and as one more attempt [RELAY-4]',
+    'gets a call that was %s and is missing in its journal again at once, as another attempt [RELAY-4]',
     async (status) => {
       const { turnId, calls } = await dropped(status, 'a');
       const { client, answer } = await back([]);
@@ -118,7 +112,7 @@ describe('a client that returns', () => {
     },
   );
 
-  it('without a call that was running is never sent it again: the call ends, its outcome unknown [RELAY-4]', async () => {
+  it('never gets a running call again that is missing in its journal: the call ends with unknown outcome [RELAY-4]', async () => {
     const { turnId } = await dropped('running', 'a');
     const { client, answer } = await back([]);
     expect(answer).toEqual({ ok: true, forget: [], resume: [] });
@@ -143,19 +137,16 @@ describe('a client that returns', () => {
     ['acknowledged', 'awaiting_approval'],
     ['running', 'acknowledged'],
     ['running', 'running'],
-  ] as const)(
-    'with a call that was %s and is %s in its journal carries on with it [RELAY-4]',
-    async (before, state) => {
-      const { turnId, calls } = await dropped(before, 'a');
-      const { client, answer } = await back([journalEntry(calls[0]!, state)]);
-      expect(answer).toEqual({ ok: true, forget: [], resume: [calls[0]!.callId] });
-      expect((await fixture.calls(turnId)).a!.status).toBe(before === 'running' ? 'running' : state);
-      expect(await client.report(calls[0]!)).toEqual({ ok: true });
-      expect(client.calls).toEqual([]);
-    },
-  );
+  ] as const)('continues a call that was %s and is %s in its journal [RELAY-4]', async (before, state) => {
+    const { turnId, calls } = await dropped(before, 'a');
+    const { client, answer } = await back([journalEntry(calls[0]!, state)]);
+    expect(answer).toEqual({ ok: true, forget: [], resume: [calls[0]!.callId] });
+    expect((await fixture.calls(turnId)).a!.status).toBe(before === 'running' ? 'running' : state);
+    expect(await client.report(calls[0]!)).toEqual({ ok: true });
+    expect(client.calls).toEqual([]);
+  });
 
-  it('with finished calls has them taken [RELAY-4]', async () => {
+  it('hands in the results of finished calls [RELAY-4]', async () => {
     const { turnId, calls } = await dropped('running', 'a', 'b', 'c');
     const [a, b, c] = calls as [ToolCallDelivery, ToolCallDelivery, ToolCallDelivery];
     const approval = { decision: 'deny' as const, by: 'ada', at: '2025-06-01T12:00:00Z', note: 'no' };
@@ -174,7 +165,7 @@ describe('a client that returns', () => {
     ]);
   });
 
-  it('with a finished call whose result breaks the schema carries on with it', async () => {
+  it('continues after a result that does not match the schema', async () => {
     const { turnId, calls } = await dropped('acknowledged', 'a');
     const { client, answer } = await back([
       journalEntry(calls[0]!, 'succeeded', { result: { success: true } }),
@@ -185,7 +176,7 @@ describe('a client that returns', () => {
   });
 
   it.each(['RATE_LIMITED', 'UNAVAILABLE', 'TOO_LARGE'] as const)(
-    'with a result that can not be checked now, %s, is refused, and loses nothing when it comes again [RELAY-4]',
+    'is rejected with a result that cannot be checked now, %s, and loses nothing when it retries [RELAY-4]',
     async (code) => {
       const { turnId, calls } = await dropped('running', 'a');
       const checks = server.app.get(ResultCheck, { strict: false });
@@ -199,7 +190,7 @@ describe('a client that returns', () => {
     },
   );
 
-  it('with what ended meanwhile is told to forget it; a result of it is recorded as late', async () => {
+  it('is told to forget an ended call, and its result is recorded as late', async () => {
     const { turnId, calls } = await dropped('running', 'a', 'b');
     await fixture.cancel(turnId);
     const { answer } = await back([finished(calls[0]!), journalEntry(calls[1]!, 'running')]);
@@ -208,7 +199,7 @@ describe('a client that returns', () => {
     expect((await fixture.steps('b')).at(-1)).toBe('Cancelled');
   });
 
-  it('with a result that the server has already is told to forget it', async () => {
+  it('is told to forget a call whose result the server has', async () => {
     const first = await fixture.client();
     await fixture.post([createCall('a')]);
     const call = await first.delivery();
@@ -219,7 +210,7 @@ describe('a client that returns', () => {
     expect((await fixture.steps('a')).at(-1)).toBe('DuplicateResult');
   });
 
-  it('with a call that another client holds by now is told to forget it', async () => {
+  it('is told to forget a call that another client has taken', async () => {
     const { calls } = await dropped('forwarded', 'a');
     const second = await fixture.client({ clientId: 'editor-2' });
     const taken = await second.delivery();
@@ -231,7 +222,7 @@ describe('a client that returns', () => {
     await second.report(taken);
   });
 
-  it('with a call that went back to pending takes it up again, unless it is another’s', async () => {
+  it('takes a pending call up again, unless it belongs to another user', async () => {
     const { turnId, calls } = await dropped('forwarded', 'a');
     await fixture.untilCall(turnId, 'a', 'pending');
     const { client, answer } = await back([journalEntry(calls[0]!, 'running')]);
@@ -245,7 +236,7 @@ describe('a client that returns', () => {
     expect(client.calls).toEqual([]);
   });
 
-  it('with calls that nobody knows, or that are another user’s, is told to forget them [RELAY-4]', async () => {
+  it('is told to forget unknown calls and calls of another user [RELAY-4]', async () => {
     const other = await server.register();
     await user.addMember(fixture.workspaceId, other);
     const { calls, turnId } = await dropped('running', 'a');
@@ -260,7 +251,7 @@ describe('a client that returns', () => {
     expect((await fixture.calls(turnId)).a!.status).toBe('running');
   });
 
-  it('with a call that was never sent to it is told to forget it', async () => {
+  it('is told to forget a call that was never sent to it', async () => {
     const { result } = (await fixture.post([createCall('a')])).body;
     const { callId } = result.toolCalls[0]!;
     const entry = { turnId: result.turnId, callId, attempt: 1, state: 'running' as const };
@@ -269,14 +260,14 @@ describe('a client that returns', () => {
     await client.report(await client.delivery());
   });
 
-  it('with a finished call of a tool that is gone is told to forget it, and the rest goes on', async () => {
+  it('is told to forget a finished call of a removed tool, and its other calls continue', async () => {
     const { result } = (await fixture.post([{ toolCallId: 'gone', name: 'nothing', arguments: {} }])).body;
     const { callId } = result.toolResults[0]!;
     const entry = { turnId: result.turnId, callId, attempt: 1, state: 'succeeded' as const, result: {} };
     expect((await back([entry])).answer).toEqual({ ok: true, forget: [callId], resume: [] });
   });
 
-  it('fills its window with what it carries on with', async () => {
+  it('counts continued calls in its window', async () => {
     const first = await fixture.client({ maxInFlight: 2 });
     await fixture.post(['a', 'b', 'c'].map((id) => createCall(id)));
     await first.delivery(2);

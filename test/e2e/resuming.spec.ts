@@ -2,23 +2,17 @@ import { jest } from '@jest/globals';
 import { ClientReports } from '../../src/turns/engine/client-reports.js';
 import { storesOf } from '../contract/backends.js';
 import { journalEntry } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { startTestServer } from '../support/server.js';
 
-describe('a client that is about to resume', () => {
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    server = await startTestServer();
-    user = await server.register();
-  });
-  beforeEach(async () => void (fixture = await RelayFixture.on(server, user)));
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+describe('a client before its resume', () => {
+  const server = suiteFixture(() => startTestServer());
+  const user = suiteFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
-  it('has room for another call where one ends while it shows its journal', async () => {
+  it('gets another call when one of its calls ends during the resume', async () => {
     const before = await fixture.client();
     const { turnId } = (await fixture.post([createCall('a')])).body.result;
     const call = await before.delivery();
@@ -34,7 +28,7 @@ describe('a client that is about to resume', () => {
     await client.report(await client.delivery());
   });
 
-  it('is not answered before others know that it is here, and which folders it has [RELAY-19]', async () => {
+  it('is answered only after other nodes know it and its folders [RELAY-19]', async () => {
     const slow = hold(storesOf(server.app).clients, 'connected');
     let isAnswered = false;
     const returning = fixture.client().then((client) => ((isAnswered = true), client));
@@ -45,7 +39,7 @@ describe('a client that is about to resume', () => {
     await returning;
   });
 
-  it('has to come back where the calls that wait for it could not be taken up', async () => {
+  it('must reconnect when the calls that wait for it could not be sent', async () => {
     const takeUp = jest.spyOn(server.app.get(ClientReports, { strict: false }), 'takeUpPending');
     takeUp.mockRejectedValueOnce(new Error('disk'));
     const client = await fixture.client();

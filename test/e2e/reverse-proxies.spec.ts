@@ -40,7 +40,7 @@ function failedLogin(url: string): Promise<number | undefined> {
   });
 }
 
-describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kind) => {
+describe.each(['nginx', 'caddy'] as const)('configured as in docs/operations.md,', (kind) => {
   describeWith(kind, kind, () => {
     let server: TestServer;
     let proxy: ReverseProxy;
@@ -76,7 +76,7 @@ describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kin
         'content-type': 'application/octet-stream',
       });
 
-    it('passes the API, a relay and a request that waits [REQ-30]', async () => {
+    it('forwards the API, a relay connection and a long request [REQ-30]', async () => {
       const { token } = user;
       // A page of the server's own: the Host that arrives has to be the one that was asked for, with its port.
       const headers = { origin: proxy.origin };
@@ -90,7 +90,7 @@ describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kin
       client.close();
     });
 
-    it('passes bodies up to the limit, and the refusal of larger ones', async () => {
+    it('forwards bodies up to the limit and the rejection of larger ones', async () => {
       const bytes = Buffer.alloc(BODY, 'x');
       expect((await put('large.bin', bytes)).status).toBe(201);
       const read = await user.get<string>(`/workspaces/${workspaceId}/contents/large.bin`);
@@ -99,13 +99,13 @@ describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kin
       expect(refused).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });
     });
 
-    it('passes a path on as it came, escapes included', async () => {
+    it('forwards a path unchanged, escapes included', async () => {
       expect((await put('a%20b%2525.txt', Buffer.from('x'))).status).toBe(201);
       const { body } = await user.get<CloudFilePage>(`/workspaces/${workspaceId}/files?prefix=a`);
       expect(body.files.map(({ path }) => path)).toEqual(['/a b%25.txt']);
     });
 
-    it('says who asks, whatever they claim', async () => {
+    it('reports the address of the client, whatever headers the client sends', async () => {
       log.length = 0;
       expect(await failedLogin(url)).toBe(401);
       expect(loggedAddress()).toBe('127.0.0.2');
@@ -132,14 +132,14 @@ describe.each(['nginx', 'caddy'] as const)('as docs/operations.md has it,', (kin
         }
       });
 
-    it('passes nothing that is not below the base path', async () => {
+    it('forwards nothing outside the base path', async () => {
       const answer = await fetch(`${proxy.origin}/api/v1/workspaces`);
       expect(await answer.text()).not.toContain('PATCHBAY_BASE_PATH');
     });
   });
 });
 
-describeWith('nginx', 'nginx with TLS, as docs/operations.md has it', () => {
+describeWith('nginx', 'nginx with TLS as in docs/operations.md', () => {
   let server: TestServer;
   let proxy: ReverseProxy;
   let user: TestUser;
@@ -173,7 +173,7 @@ describeWith('nginx', 'nginx with TLS, as docs/operations.md has it', () => {
     return process;
   };
 
-  it('takes a login, a connected folder and a call through to it; who does not know the certificate is told', async () => {
+  it('carries a login, a connected folder and a call; a client that does not trust the certificate gets an error', async () => {
     const stranger = patchbay(['login', '--email', user.email], { NODE_EXTRA_CA_CERTS: '' });
     expect((await stranger.exited).code).toBe(4);
     expect(stranger.stderr).toContain('certificate');
@@ -195,7 +195,7 @@ describeWith('nginx', 'nginx with TLS, as docs/operations.md has it', () => {
 });
 
 describe('the configuration of nginx', () => {
-  it('waits longer than a request may [TURN-4]', async () => {
+  it('has a timeout above that of a request [TURN-4]', async () => {
     const seconds = Number(/proxy_read_timeout (\d+)s;/.exec(await documentedBlock('nginx'))?.[1]);
     expect(seconds).toBeGreaterThan(300);
   });

@@ -3,27 +3,20 @@ import { PatchbayClient } from '@patchbay/client';
 import { randomUUID } from 'node:crypto';
 import { storesOf } from '../contract/backends.js';
 import { aRoot, FakeClient, type FakeClientOptions } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
 import { RelayFixture } from '../support/relay-fixture.js';
-import { type Answer, startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { type Answer, startTestServer, type TestUser } from '../support/server.js';
 import { waitFor } from '../support/wait-for.js';
 
-describe('a folder that is connected', () => {
-  let server: TestServer;
-  let ada: TestUser;
-  let bob: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    server = await startTestServer();
-    ada = await server.register('ada@example.com');
-    bob = await server.register('bob@example.com', 'Bob Builder');
-  });
+describe('a connected folder in the registry', () => {
+  const server = suiteFixture(() => startTestServer());
+  const ada = suiteFixture(() => server.register('ada@example.com'));
+  const bob = suiteFixture(() => server.register('bob@example.com', 'Bob Builder'));
+  const fixture = testFixture(() => RelayFixture.on(server, ada));
   beforeEach(async () => {
-    fixture = await RelayFixture.on(server, ada);
     await ada.addMember(fixture.workspaceId, bob);
   });
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
 
   /** `err.data` of a handshake that is refused. */
   async function refusal(
@@ -56,7 +49,7 @@ describe('a folder that is connected', () => {
     ['a docPath that is not folded', [{ ...aRoot('A'), docPath: 'A' }], 'roots[0].docPath'],
     ['two folders of one name', [aRoot('a'), aRoot('b'), aRoot('A')], 'roots[2].docPath'],
     ['an unknown property', [{ ...aRoot('a'), colour: 'red' }], 'roots[0].colour'],
-  ])('is refused with %s [ROOT-1]', async (_, roots, field) => {
+  ])('is rejected with %s [ROOT-1]', async (_, roots, field) => {
     expect(await refusal(roots)).toEqual({
       code: 'VALIDATION_ERROR',
       message: expect.stringContaining(field) as string,
@@ -65,7 +58,7 @@ describe('a folder that is connected', () => {
     expect(await list(ada)).toEqual([]);
   });
 
-  it('has its name in the workspace from the first connect on [ROOT-1] [ROOT-2]', async () => {
+  it('owns its name in the workspace from the first connect [ROOT-1] [ROOT-2]', async () => {
     const proj = aRoot('Proj', randomUUID().toUpperCase());
     await fixture.client({ roots: [proj, aRoot('b')] });
     expect(await list(ada)).toMatchObject([{ docPath: 'b' }, { docPath: 'proj', name: 'Proj' }]);
@@ -74,7 +67,7 @@ describe('a folder that is connected', () => {
     expect((await list(ada))[1]!.name).toBe('Proj');
   });
 
-  it('keeps another one of its name out, and says whose it is and what to do [ROOT-1]', async () => {
+  it('blocks another folder of the same name, with its owner and what to do [ROOT-1]', async () => {
     const proj = aRoot('Proj');
     await fixture.client({ token: bob.token, roots: [proj] });
     const refused = await refusal([aRoot('fresh'), aRoot('proj')]);
@@ -91,7 +84,7 @@ describe('a folder that is connected', () => {
     await elsewhere.close();
   });
 
-  it('is kept out by one that comes to another node at the same time [ROOT-1]', async () => {
+  it('is blocked by a folder of the same name that registers on another node at the same time [ROOT-1]', async () => {
     const [ours, theirs] = [aRoot('proj'), aRoot('proj')];
     const { roots } = storesOf(server.app);
     const claimAtOnce = roots.claim.bind(roots);
@@ -104,7 +97,7 @@ describe('a folder that is connected', () => {
     expect(await refused).toMatchObject({ code: 'CONFLICT', details: { rootId: theirs.rootId } });
   });
 
-  it('is registered over HTTP as by a connect [ROOT-2]', async () => {
+  it('is registered over HTTP like by a connect [ROOT-2]', async () => {
     const proj = aRoot('Prój ect');
     const nothing = { connected: false, since: null, conflicts: [], behind: [], more: 0 };
     const claimed = await put(ada, proj);
@@ -130,7 +123,7 @@ describe('a folder that is connected', () => {
     }
   });
 
-  it('is said to be connected, or since when it is away, to the user of its client alone [ROOT-2]', async () => {
+  it('is shown as connected, or since when it is not, to the user of its client only [ROOT-2]', async () => {
     const client = await fixture.client({ roots: [aRoot('proj')] });
     const [connected] = await list(ada);
     expect(connected).toMatchObject({ connected: true, since: expect.stringMatching(/^20/) as string });
@@ -144,7 +137,7 @@ describe('a folder that is connected', () => {
     expect(await list(ada)).toMatchObject([{ connected: false, since: null }]);
   });
 
-  it('is forgotten for who registered it or an owner; its files stay [ROOT-3]', async () => {
+  it('can be removed by its user or an owner; its files stay [ROOT-3]', async () => {
     const [proj, other] = [aRoot('Prój ect'), aRoot('proj')];
     const client = await fixture.client({ roots: [proj] });
     await put(bob, aRoot('bobs'));
@@ -172,7 +165,7 @@ describe('a folder that is connected', () => {
     expect(await refusal([proj])).toMatchObject({ code: 'CONFLICT' });
   });
 
-  it('is one of a hundred that a member may register [ROOT-2]', async () => {
+  it('is one of at most a hundred of a member [ROOT-2]', async () => {
     const names = Array.from({ length: 100 }, (_, at) => aRoot(`p${at}`));
     await fixture.client({ roots: names.slice(0, 50) });
     await fixture.client({ roots: names.slice(50) });
@@ -195,7 +188,7 @@ describe('a folder that is connected', () => {
     expect((await put(ada, aRoot('yet-another'))).status).toBe(200);
   });
 
-  it('is listed and registered for members alone', async () => {
+  it('can be listed and registered by members only', async () => {
     const stranger = await server.register();
     const path = `/workspaces/${fixture.workspaceId}/roots`;
     expect((await stranger.get(path)).status).toBe(403);

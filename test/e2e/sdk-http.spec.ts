@@ -1,9 +1,9 @@
 import { type CallToolOptions, PatchbayClient, PatchbayError, type WorkspaceClient } from '@patchbay/client';
 import type { JsonObject, ToolCallInput } from '@patchbay/protocol';
-import type { FakeClient } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { DOC, patchCall, PatchFixture, TEXT } from '../support/patch-fixture.js';
 import { oneServer } from '../support/server.js';
-import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { createCall } from '../support/relay-fixture.js';
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
@@ -13,22 +13,20 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 describe('The SDK over HTTP', () => {
   const setup = new PatchFixture(oneServer());
-  let fixture: RelayFixture;
-  let client: FakeClient;
+  const fixture = testFixture(() => setup.open());
+  const client = testFixture(() => setup.client);
   let workspace: WorkspaceClient;
-  beforeEach(async () => {
-    ({ fixture, client } = await setup.open());
+  beforeEach(() => {
     const patchbay = new PatchbayClient({ url: fixture.server.url, token: fixture.user.token });
     workspace = patchbay.workspace(fixture.workspaceId);
   });
-  afterEach(() => fixture.close());
 
   const bytes = (text: string) => new TextEncoder().encode(text);
   const sessionId = () => fixture.session.sessionId;
   const call = (tool: string, args?: JsonObject, options?: CallToolOptions) =>
     workspace.callTool(tool, args, options);
 
-  it('calls a tool, and throws what it refuses with its code and fields', async () => {
+  it('calls a tool and throws the error with code and fields', async () => {
     await workspace.files.write('src/a.ts', bytes('a\n'));
     const { success, result } = await call('read', { path: '/src/a.ts' });
     expect([success, result]).toMatchObject([true, { content: { text: 'a\n' } }]);
@@ -41,7 +39,7 @@ describe('The SDK over HTTP', () => {
     });
   });
 
-  it("waits for a client's tool, and says what the person said", async () => {
+  it('waits for a tool of a client and returns the decision of the person', async () => {
     const created = call(
       'workspace_create_file',
       { path: 'repo/n.txt', content: 'n\n' },
@@ -60,7 +58,7 @@ describe('The SDK over HTTP', () => {
     });
   });
 
-  it('follows a turn from step to step, cancels it, and lists what is open', async () => {
+  it('follows a turn step by step, cancels it and lists open calls', async () => {
     const toolCalls = [
       createCall('one', 'repo/1.txt'),
       createCall('two', 'repo/2.txt'),
@@ -80,7 +78,7 @@ describe('The SDK over HTTP', () => {
     expect(await all(workspace.openTurns())).toEqual([]);
   });
 
-  it('knows a patch, its changes and its diff, and takes it back', async () => {
+  it('reads a patch, its changes and its diff, and reverts it', async () => {
     await setup.write(`/${DOC}`, TEXT);
     await workspace.postTurn(sessionId(), {
       toolCalls: [patchCall()] as unknown as ToolCallInput[],
@@ -108,7 +106,7 @@ describe('The SDK over HTTP', () => {
     await expect(workspace.patch(sessionId())).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('goes through the versions of a file, and makes an old one new', async () => {
+  it('reads the versions of a file and restores one', async () => {
     const { files } = workspace;
     const first = await files.write('a.txt', bytes('one\n'));
     const { fileId } = await files.write('a.txt', bytes('\u{feff}two\n'));
@@ -127,7 +125,7 @@ describe('The SDK over HTTP', () => {
     expect((await files.read('a.txt'))!.sha256).toBe(first.sha256);
   });
 
-  it('lists sessions and the trail to their ends, however many pages those are', async () => {
+  it('lists all sessions and the whole trail over several pages', async () => {
     for (let made = 0; made < 3; made++) await workspace.createSession();
     const sessions = await all(workspace.sessions());
     expect(sessions.map((session) => session.sessionId)).toContain(sessionId());
@@ -137,7 +135,7 @@ describe('The SDK over HTTP', () => {
     expect(events.map(({ fields }) => fields.path)).toEqual(['a', 'b', 'c']);
   });
 
-  it('tells what is open in an editor, and gives the context that follows from it', async () => {
+  it('sends the Active Files and reads the context with them', async () => {
     const file = {
       docPath: DOC,
       displayPath: 'Repo/src/A.txt',
@@ -152,7 +150,7 @@ describe('The SDK over HTTP', () => {
     expect((await workspace.catalog(sessionId())).map(({ name }) => name)).toContain('workspace_write_patch');
   });
 
-  it('says who belongs to a workspace, and of which tools a person is asked', async () => {
+  it('reads the members of a workspace and its approval rules', async () => {
     const other = await fixture.server.register();
     const { userId } = await workspace.addMember(other.email, 'member');
     await workspace.setMemberRole(userId, 'owner');

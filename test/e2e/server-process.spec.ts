@@ -38,7 +38,7 @@ describe('the server process', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('listens, is live and ready, and ends in order on SIGTERM', async () => {
+  it('listens, is live and ready, and stops in order on SIGTERM', async () => {
     const server = run();
     const url = await urlOf(server);
     expect(await (await fetch(`${url}/health/live`)).json()).toEqual({ status: 'live' });
@@ -81,7 +81,7 @@ describe('the server process', () => {
     expect(Object.keys(document.paths)).toContain('/api/v1/workspaces');
   });
 
-  it('serves no API documentation where that is off', async () => {
+  it('does not serve API documentation when disabled', async () => {
     const url = await urlOf(run({ PATCHBAY_API_DOCS: 'off' }));
     for (const path of [
       '/api/docs',
@@ -95,7 +95,7 @@ describe('the server process', () => {
     }
   });
 
-  it('takes the first account and no other unless it is told so [REQ-24]', async () => {
+  it('registers the first account and no other by default [REQ-24]', async () => {
     const url = await urlOf(run());
     const register = async (email: string) => {
       const body = JSON.stringify({ email, password: 'correct horse battery' });
@@ -109,7 +109,7 @@ describe('the server process', () => {
     expect(text).toContain('PATCHBAY_REGISTRATION=open');
   });
 
-  it('does not start with a variable that is a slip for one of its own, and warns of any other', async () => {
+  it('does not start with a misspelt variable of its own, and warns of other unknown ones', async () => {
     const slip = run({ PATCHBAY_REGISTATION: 'closed' });
     expect((await slip.exited).code).toBe(1);
     expect(slip.stderr).toBe(
@@ -121,7 +121,7 @@ describe('the server process', () => {
     expect(other.stdout).not.toContain('PATCHBAY_TOKEN');
   });
 
-  it('keeps its secret from others, also one that was open to them', async () => {
+  it('makes its secret file private, also one that was readable by others', async () => {
     const server = run();
     await urlOf(server);
     const file = join(dataDir, 'jwt-secret');
@@ -133,7 +133,7 @@ describe('the server process', () => {
     expect(await mode()).toBe(0o600);
   });
 
-  it('names every bad variable in one line and exits with 1', async () => {
+  it('lists every invalid variable in one line and exits with 1', async () => {
     const server = run({ PORT: 'x', PATCHBAY_GRACE_MS: '-1' });
     expect((await server.exited).code).toBe(1);
     expect(server.stderr).toBe(
@@ -143,7 +143,7 @@ describe('the server process', () => {
     expect(server.stdout).toBe('');
   });
 
-  it('says that its port is taken', async () => {
+  it('reports that its port is in use', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as { port: number };
@@ -154,7 +154,7 @@ describe('the server process', () => {
     holder.close();
   });
 
-  it('does not start on a data directory that another server has', async () => {
+  it('does not start on a data directory of another running server', async () => {
     await urlOf(run());
     const second = run();
     expect((await second.exited).code).toBe(1);
@@ -164,7 +164,7 @@ describe('the server process', () => {
   it.each([
     ['an older version', 0],
     ['a newer version', 1_000_000],
-  ])('says in one line that its data directory is of %s', async (_what, version) => {
+  ])('reports in one line a data directory of %s', async (_what, version) => {
     const first = run();
     await urlOf(first);
     await first.kill();
@@ -180,7 +180,7 @@ describe('the server process', () => {
     );
   });
 
-  it('says in one line that its data directory holds no data of Patchbay', async () => {
+  it('reports in one line a data directory without data of Patchbay', async () => {
     await writeFile(join(dataDir, 'patchbay.db'), 'a text\n'.repeat(1000));
     const server = run();
     expect((await server.exited).code).toBe(1);
@@ -203,7 +203,7 @@ describe('the server process', () => {
       expect(server.stderr).toBe('');
     }
 
-    it('goes on, is live, and ends on SIGTERM where the disk under its log is full', async () => {
+    it('runs on and stops on SIGTERM when the disk under its log is full', async () => {
       const port = String(await freePort());
       const full = openSync('/dev/full', 'w');
       const env = { PORT: port, PATCHBAY_DATA_DIR: dataDir, PATCHBAY_LOG_LEVEL: 'trace' };
@@ -220,14 +220,14 @@ describe('the server process', () => {
       await isLive(server, url);
     });
 
-    it('goes on, is live, and ends on SIGTERM where nobody reads the pipe any more', async () => {
+    it('runs on and stops on SIGTERM when nobody reads the pipe', async () => {
       const server = run({ PATCHBAY_LOG_LEVEL: 'trace' });
       const url = await urlOf(server);
       server.closeStdout();
       await isLive(server, url);
     });
 
-    it('goes on, is live, and ends on SIGTERM where the reader of the pipe has stopped', async () => {
+    it('runs on and stops on SIGTERM when the reader of the pipe is stopped', async () => {
       const server = run({ PATCHBAY_LOG_LEVEL: 'trace' });
       const url = await urlOf(server);
       server.pauseStdout();
@@ -235,7 +235,7 @@ describe('the server process', () => {
     });
   });
 
-  it('ends at once on a second signal', async () => {
+  it('stops at once on a second signal', async () => {
     const server = run({ PATCHBAY_DRAIN_MS: '60000' });
     const url = await urlOf(server);
     // A request whose body never comes keeps the first signal waiting.

@@ -1,28 +1,22 @@
 import type { Credentials } from '@patchbay/protocol';
 import { aRoot, FakeClient } from '../support/fake-client.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
-import { PASSWORD, startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { PASSWORD, startTestServer } from '../support/server.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('session:opened', () => {
   const clock = new ShiftedClock();
-  let server: TestServer;
-  let user: TestUser;
-  let fixture: RelayFixture;
-  beforeAll(async () => void (server = await startTestServer({ clock })));
-  beforeEach(async () => {
-    user = await server.register();
-    fixture = await RelayFixture.on(server, user);
-  });
-  afterEach(() => fixture.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer({ clock }));
+  const user = testFixture(() => server.register());
+  const fixture = testFixture(() => RelayFixture.on(server, user));
 
   const ids = ({ sessions }: FakeClient): string[] => sessions.map(({ sessionId }) => sessionId);
   const untilTold = (client: FakeClient, count: number): Promise<void> =>
     waitFor(() => client.sessions.length >= count, `${count} sessions`);
 
-  it('comes to the user’s clients when a session is made [RELAY-20]', async () => {
+  it('is sent to the user’s clients when a session is created [RELAY-20]', async () => {
     const bob = await server.register();
     await user.addMember(fixture.workspaceId, bob);
     const clients = [
@@ -45,7 +39,7 @@ describe('session:opened', () => {
     expect(ids(clients[0])).toEqual([sessionId]);
   });
 
-  it('comes to a client that connects, of the newest sessions that concern it [RELAY-20]', async () => {
+  it('is sent to a connecting client for the newest sessions of its user [RELAY-20]', async () => {
     const mine = aRoot('mine');
     const begun = fixture.session.sessionId;
     const first = await fixture.client({ clientId: 'one', roots: [mine] });
@@ -63,7 +57,7 @@ describe('session:opened', () => {
     expect([ids(again), ids(same), ids(other)]).toEqual([[free, bound, begun], [free, begun], [free]]);
   });
 
-  it('comes once to a client that connects while a session is made [RELAY-20]', async () => {
+  it('is sent once to a client that connects while a session is created [RELAY-20]', async () => {
     const client = await FakeClient.connect(fixture.clientOptions());
     fixture.clients.push(client);
     const before = fixture.session.sessionId;
@@ -73,7 +67,7 @@ describe('session:opened', () => {
     expect(ids(client)).toEqual([fixture.session.sessionId, before]);
   });
 
-  it('names twenty sessions of a day at most [RELAY-20]', async () => {
+  it('is sent for at most twenty sessions of the last day [RELAY-20]', async () => {
     for (let made = 0; made < 20; made += 1) await fixture.newSession();
     const client = await fixture.client();
     await untilTold(client, 20);

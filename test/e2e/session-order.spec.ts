@@ -3,7 +3,7 @@ import { ShiftedClock } from '../support/shifted-clock.js';
 import { startTestServer } from '../support/server.js';
 
 describe('the sessions of a user', () => {
-  it('stay newest first where the clock was set back', async () => {
+  it('are listed newest first although the clock was set back', async () => {
     const clock = new ShiftedClock();
     const server = await startTestServer({ clock });
     const user = await server.register();

@@ -1,18 +1,17 @@
 import { CLOUD_CHANGES, type Session, type SessionContext, type ToolContract } from '@patchbay/protocol';
 import { CatalogService } from '../../src/tools/catalog/catalog.service.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
 const CLIENT = ['workspace_create_file', 'workspace_write_patch'];
 
 describe('the tools of a session', () => {
-  let fixture: ToolsFixture;
+  const fixture = suiteFixture(() => ToolsFixture.start());
   let all: string[];
   beforeAll(async () => {
-    fixture = await ToolsFixture.start();
     const catalog = fixture.server.app.get(CatalogService, { strict: false });
     all = (await catalog.toolset(null)).contracts.map(({ name }) => name);
   });
-  afterAll(() => fixture.close());
 
   const begin = (request: object) => fixture.user.post<Session>(`${fixture.base}/sessions`, request);
   const sessionWith = async (tools: string[] | null): Promise<string> => {
@@ -31,7 +30,7 @@ describe('the tools of a session', () => {
       toolCalls: [{ toolCallId: 'c', name, arguments: args }],
     });
 
-  it('are all of them where it names none, and those that it names else [SESSION-1]', async () => {
+  it('are those that the session names, or all by default [SESSION-1]', async () => {
     const server = all.filter((name) => !CLIENT.includes(name));
     const reading = server.filter((name) => !(CLOUD_CHANGES as readonly string[]).includes(name));
     const meaning: [string[] | null, string[]][] = [
@@ -55,7 +54,7 @@ describe('the tools of a session', () => {
     expect((await begin({})).body.tools).toBeNull();
   });
 
-  it('are told as they were named by the session [SESSION-1]', async () => {
+  it('are returned as the session named them [SESSION-1]', async () => {
     const sessionId = await sessionWith(['read-only', 'mv']);
     const { body } = await fixture.user.get<Session>(`${fixture.base}/sessions/${sessionId}`);
     expect(body.tools).toEqual(['read-only', 'mv']);
@@ -66,7 +65,7 @@ describe('the tools of a session', () => {
     ]);
   });
 
-  it('are refused where there are none of that name, where there is none at all, and where there are too many [SESSION-1]', async () => {
+  it('are rejected when unknown, empty or too many [SESSION-1]', async () => {
     const names = async (tools: unknown) => {
       const { status, body } = await begin({ tools });
       expect(status).toBe(400);
@@ -82,7 +81,7 @@ describe('the tools of a session', () => {
     expect((await begin({ tools: Array<string>(256).fill('read') })).status).toBe(201);
   });
 
-  it('are in a provider’s form, too, and for the user of the session alone [SESSION-2]', async () => {
+  it('are available in a provider’s format, for the user of the session only [SESSION-2]', async () => {
     const sessionId = await sessionWith(['read']);
     const path = `${fixture.base}/tools?sessionId=${sessionId}`;
     for (const format of ['openai', 'openai-responses', 'anthropic', 'gemini', 'mcp']) {
@@ -96,7 +95,7 @@ describe('the tools of a session', () => {
     expect((await fixture.user.get(`${fixture.base}/tools?sessionId=x`)).status).toBe(400);
   });
 
-  it('are the only ones that its turns and direct calls know [SESSION-2]', async () => {
+  it('are the only tools of its turns and direct calls [SESSION-2]', async () => {
     const sessionId = await sessionWith(['read-only']);
     const offered = await namesIn(`?sessionId=${sessionId}`);
     const { body } = await post(sessionId, 'write', { path: '/a', content: 'x' });
@@ -113,7 +112,7 @@ describe('the tools of a session', () => {
     expect(await fixture.list()).toEqual([]);
   });
 
-  it('are the only ones that its context explains [SESSION-2]', async () => {
+  it('are the only tools in its context [SESSION-2]', async () => {
     const sessionId = await sessionWith(['read', 'workspace_write_patch']);
     const path = `${fixture.base}/sessions/${sessionId}/context?format=json`;
     const { body } = await fixture.user.get<SessionContext>(path);

@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait-for.js';
 
 const FULL = { status: 413, body: { code: 'TOO_LARGE' } };
 
-describe('a share that is used up by writes at once [SHARE-1]', () => {
+describe('a quota that is used up by concurrent writes [SHARE-1]', () => {
   let fixture: ToolsFixture;
   afterEach(async () => {
     jest.restoreAllMocks();
@@ -18,28 +18,25 @@ describe('a share that is used up by writes at once [SHARE-1]', () => {
   const put = (path: string, bytes: string) =>
     fixture.user.request('PUT', `${fixture.base}/contents/${path}`, Buffer.from(bytes));
 
-  it.each(['save', 'commitVersion'] as const)(
-    'of files counts one that is being brought back (%s)',
-    async (how) => {
-      await start({ maxFiles: 100, maxUserFiles: 1 });
-      const restores: (() => Promise<{ status: number }>)[] = [];
-      for (const path of ['a', 'b']) {
-        const { fileId, versionId } = (await put(path, 'x')).body as StoredFile;
-        await fixture.ok('rm', { path });
-        const which = how === 'save' ? {} : { versionId };
-        restores.push(() => fixture.user.post(`${fixture.base}/files/${fileId}/restore`, which));
-      }
-      const slow = hold(storesOf(fixture.server.app).files, how);
-      const first = restores[0]!();
-      await slow.reached;
-      const second = restores[1]!();
-      slow.release();
-      expect((await first).status).toBe(200);
-      expect(await second).toMatchObject(FULL);
-    },
-  );
+  it.each(['save', 'commitVersion'] as const)('counts a file that is being restored (%s)', async (how) => {
+    await start({ maxFiles: 100, maxUserFiles: 1 });
+    const restores: (() => Promise<{ status: number }>)[] = [];
+    for (const path of ['a', 'b']) {
+      const { fileId, versionId } = (await put(path, 'x')).body as StoredFile;
+      await fixture.ok('rm', { path });
+      const which = how === 'save' ? {} : { versionId };
+      restores.push(() => fixture.user.post(`${fixture.base}/files/${fileId}/restore`, which));
+    }
+    const slow = hold(storesOf(fixture.server.app).files, how);
+    const first = restores[0]!();
+    await slow.reached;
+    const second = restores[1]!();
+    slow.release();
+    expect((await first).status).toBe(200);
+    expect(await second).toMatchObject(FULL);
+  });
 
-  it('of files takes one that fits at once with another that does not', async () => {
+  it('accepts a file that fits beside one that does not', async () => {
     await start({ maxFiles: 100, maxUserFiles: 2 });
     const { usage: counts } = storesOf(fixture.server.app);
     const slow = hold(counts, 'ofWorkspace');
@@ -56,7 +53,7 @@ describe('a share that is used up by writes at once [SHARE-1]', () => {
     expect(await second).toMatchObject(FULL);
   });
 
-  it('of files takes one that makes its folder, and not one that waits for that', async () => {
+  it('accepts a file with its new folder, and rejects another that waits for the folder', async () => {
     await start({ maxFiles: 100, maxUserFiles: 2 });
     const { files, usage: counts } = storesOf(fixture.server.app);
     const slow = hold(counts, 'ofWorkspace');
@@ -71,7 +68,7 @@ describe('a share that is used up by writes at once [SHARE-1]', () => {
     expect(await second).toMatchObject(FULL);
   });
 
-  it('counts what is being written', async () => {
+  it('counts bytes that are being written', async () => {
     await start({ maxSessions: 100, maxUserSessions: 1 });
     const { sessions, usage: counts } = storesOf(fixture.server.app);
     const slow = hold(sessions, 'insert');
@@ -82,7 +79,7 @@ describe('a share that is used up by writes at once [SHARE-1]', () => {
     expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([201, 413]);
   });
 
-  it('is used up, and not passed, by many writes at once', async () => {
+  it('is not exceeded by concurrent writes', async () => {
     await start({ maxFiles: 100, maxUserFiles: 5 });
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, at) => fixture.call('write', { path: `/f${at}`, content: 'x' })),

@@ -10,12 +10,14 @@ import { sha256 } from '@patchbay/protocol/hash';
 import type { Settings } from '../../src/config/config.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
+import { startTestServer, type TestUser } from '../support/server.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
+const FEW_BYTES = { maxStoredBytes: 100, maxUserStoredBytes: 10 };
 const FULL = { status: 413, body: { code: 'TOO_LARGE' } };
 
-describe('a share that is used up [SHARE-1]', () => {
+describe('a quota that is used up [SHARE-1]', () => {
   let fixture: ToolsFixture;
   afterEach(() => fixture.close());
   const start = async (config: Partial<Settings>) => (fixture = await ToolsFixture.start(config));
@@ -23,8 +25,8 @@ describe('a share that is used up [SHARE-1]', () => {
     fixture.user.request('PUT', `${fixture.base}/contents/${path}`, Buffer.from(bytes));
   const usage = () => storesOf(fixture.server.app).usage.ofWorkspace(fixture.workspaceId);
 
-  it('of bytes takes no more, whatever the way, and keeps nothing of what is refused', async () => {
-    await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
+  it('rejects more bytes by every route and stores nothing of a rejected write', async () => {
+    await start(FEW_BYTES);
     expect((await put('a', '12345678')).status).toBe(201);
     const { fileId } = (await put('a', '1')).body as { fileId: string };
     expect(await put('b', 'xx')).toMatchObject({
@@ -59,15 +61,15 @@ describe('a share that is used up [SHARE-1]', () => {
     expect((await usage()).bytes).toBe(9);
   });
 
-  it('of bytes takes what just fits, and not a byte beyond', async () => {
-    await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
+  it('accepts exactly the remaining bytes and not one more', async () => {
+    await start(FEW_BYTES);
     expect((await put('a', '12345678')).status).toBe(201);
     expect((await put('b', 'xx')).status).toBe(201);
     expect(await put('c', 'y')).toMatchObject(FULL);
   });
 
-  it('of bytes counts packs that are never committed, until they are swept', async () => {
-    await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
+  it('counts bytes that were sent and never committed, until they are swept', async () => {
+    await start(FEW_BYTES);
     const store = (text: string) =>
       fixture.user.request('PUT', `${fixture.base}/blobs/${sha256(text)}`, text);
     expect((await store('1234567')).status).toBe(200);
@@ -83,7 +85,7 @@ describe('a share that is used up [SHARE-1]', () => {
     expect(body.files).toEqual([expect.not.objectContaining({ error: expect.anything() as unknown })]);
   });
 
-  it('of files counts each folder above one; deleting makes room', async () => {
+  it('counts the parent folders of a file, and a deletion frees the quota', async () => {
     await start({ maxFiles: 100, maxUserFiles: 4 });
     await fixture.write('/a/b/c');
     const deep = await fixture.call('write', { path: '/x/y', content: 'z' });
@@ -102,7 +104,7 @@ describe('a share that is used up [SHARE-1]', () => {
     expect((await fixture.user.post(`${fixture.base}/files/${file_id}/restore`, {})).status).toBe(200);
   });
 
-  it('of versions takes neither a change nor another folder made and removed', async () => {
+  it('rejects changes and new folders beyond the quota of versions', async () => {
     await start({ maxVersions: 100, maxUserVersions: 3 });
     await fixture.write('/a', '1');
     await fixture.write('/a', '2');
@@ -113,7 +115,7 @@ describe('a share that is used up [SHARE-1]', () => {
     expect(await fixture.read('/a')).toBe('2');
   });
 
-  it('is told as the code of the call in a turn, and of each file in a commit', async () => {
+  it('is reported as the code of a call in a turn and of each file in a commit', async () => {
     await start({ maxFiles: 100, maxUserFiles: 1 });
     const { body: session } = await fixture.user.post<Session>(`${fixture.base}/sessions`, {});
     const write = (id: string) => ({
@@ -133,8 +135,8 @@ describe('a share that is used up [SHARE-1]', () => {
     expect(new Set(codes)).toEqual(new Set([null, 'TOO_LARGE']));
   });
 
-  it('takes no upload of a client, and none that would be kept beside a head', async () => {
-    await start({ maxStoredBytes: 100, maxUserStoredBytes: 10 });
+  it('rejects an upload of a client, also one beside the head', async () => {
+    await start(FEW_BYTES);
     await put('root/a', '12345678');
     const { url } = fixture.server;
     const client = await FakeClient.ready({
@@ -156,7 +158,7 @@ describe('a share that is used up [SHARE-1]', () => {
     expect(await usage()).toMatchObject({ bytes: 8, versions: 2 });
   });
 
-  it('of sessions and of lists of Active Files takes no more', async () => {
+  it('rejects more sessions and lists of Active Files', async () => {
     await start({ maxSessions: 100, maxUserSessions: 1, maxUserStoredBytes: 500 });
     const { body } = await fixture.user.post<Session>(`${fixture.base}/sessions`, { tools: ['read'] });
     expect(await fixture.user.post(`${fixture.base}/sessions`, {})).toMatchObject(FULL);
@@ -173,17 +175,12 @@ describe('a share that is used up [SHARE-1]', () => {
   });
 });
 
-describe('bytes of a former member [SHARE-2]', () => {
-  let server: TestServer;
-  let maker: TestUser;
-  let guest: TestUser;
+describe('stored bytes of a former member [SHARE-2]', () => {
+  const server = suiteFixture(() => startTestServer({ config: FEW_BYTES }));
+  const maker = testFixture(() => server.register());
+  const guest = testFixture(() => server.register());
   let workspaceId: string;
-  beforeAll(async () => {
-    server = await startTestServer({ config: { maxStoredBytes: 100, maxUserStoredBytes: 10 } });
-  });
-  afterAll(() => server.close());
   beforeEach(async () => {
-    [maker, guest] = await Promise.all([server.register(), server.register()]);
     workspaceId = (await maker.createWorkspace()).id;
     await maker.addMember(workspaceId, guest);
     expect(await put(guest, 'left', '12345678')).toBe(201);
@@ -196,7 +193,7 @@ describe('bytes of a former member [SHARE-2]', () => {
   it.each([
     ['left', () => guest],
     ['was removed', () => maker],
-  ])('who %s count for the maker of the workspace, in all workspaces', async (_, by) => {
+  ])('who %s count for the creator of the workspace, in all workspaces', async (_, by) => {
     await remove(by(), guest);
     expect(await put(maker, 'a', 'xyz')).toBe(413);
     expect(await put(maker, 'a', 'xyz', (await maker.createWorkspace()).id)).toBe(413);
@@ -204,7 +201,7 @@ describe('bytes of a former member [SHARE-2]', () => {
     expect(await put(guest, 'a', '1234567890', (await guest.createWorkspace()).id)).toBe(201);
   });
 
-  it('do not let several accounts fill the maker’s workspace one after the other', async () => {
+  it('do not let several accounts fill the creator’s workspace one after the other', async () => {
     await remove(guest, guest);
     const second = await server.register();
     await maker.addMember(workspaceId, second);
@@ -213,21 +210,21 @@ describe('bytes of a former member [SHARE-2]', () => {
     expect(await put(maker, 'b', 'z')).toBe(413);
   });
 
-  it('count for the maker after the file was deleted: its versions are kept', async () => {
+  it('count for the creator after the file was deleted, because its versions are kept', async () => {
     await remove(maker, guest);
     const removed = { tool: 'rm', args: { path: '/left' } };
     expect((await maker.post(`/workspaces/${workspaceId}/tools`, removed)).status).toBe(200);
     expect(await put(maker, 'a', 'xyz')).toBe(413);
   });
 
-  it('count for the former member again once they are back', async () => {
+  it('count for the former member again after their return', async () => {
     await remove(maker, guest);
     await maker.addMember(workspaceId, guest);
     expect(await put(maker, 'a', '1234567')).toBe(201);
     expect(await put(guest, 'b', 'xyz')).toBe(413);
   });
 
-  it('count for a maker who has left, and not for the owner who stays', async () => {
+  it('count for a creator who has left, and not for the remaining owner', async () => {
     const owner = await server.register();
     await maker.addMember(workspaceId, owner);
     await maker.request('PUT', `/workspaces/${workspaceId}/members/${owner.id}`, { role: 'owner' });
@@ -238,43 +235,36 @@ describe('bytes of a former member [SHARE-2]', () => {
   });
 });
 
-describe('shares of several', () => {
-  let server: TestServer;
-  let [ada, ben]: TestUser[] = [];
-  beforeAll(async () => {
-    const config = {
-      maxFiles: 3,
-      maxUserFiles: 2,
-      maxMembers: 2,
-      maxUserWorkspaces: 2,
-      maxMakerMemberships: 1,
-    };
-    server = await startTestServer({ config });
-    [ada, ben] = await Promise.all([server.register(), server.register()]);
-  });
-  afterAll(() => server.close());
+describe('quotas of several users', () => {
+  const server = suiteFixture(() =>
+    startTestServer({
+      config: { maxFiles: 3, maxUserFiles: 2, maxMembers: 2, maxUserWorkspaces: 2, maxMakerMemberships: 1 },
+    }),
+  );
+  const ada = suiteFixture(() => server.register());
+  const ben = suiteFixture(() => server.register());
   const put = (user: TestUser, workspaceId: string, path: string) =>
     user.request('PUT', `/workspaces/${workspaceId}/contents/${path}`, Buffer.from(path));
 
-  it('leave room to the others: a user’s counts in all workspaces, a workspace’s over all users [SHARE-2]', async () => {
-    const { id } = await ada!.createWorkspace();
-    await ada!.addMember(id, ben!);
-    for (const path of ['a', 'b']) expect((await put(ada!, id, path)).status).toBe(201);
-    expect(await put(ada!, id, 'c')).toMatchObject(FULL);
-    expect((await put(ben!, id, 'c')).status).toBe(201);
-    expect(await put(ben!, id, 'd')).toMatchObject({
+  it('count for each user over all workspaces, and for each workspace over all users [SHARE-2]', async () => {
+    const { id } = await ada.createWorkspace();
+    await ada.addMember(id, ben);
+    for (const path of ['a', 'b']) expect((await put(ada, id, path)).status).toBe(201);
+    expect(await put(ada, id, 'c')).toMatchObject(FULL);
+    expect((await put(ben, id, 'c')).status).toBe(201);
+    expect(await put(ben, id, 'd')).toMatchObject({
       ...FULL,
       body: { error: expect.stringContaining('The workspace has 3 files') as string },
     });
-    const other = (await ada!.createWorkspace()).id;
-    expect(await put(ada!, other, 'a')).toMatchObject(FULL);
+    const other = (await ada.createWorkspace()).id;
+    expect(await put(ada, other, 'a')).toMatchObject(FULL);
     // Whoever deletes it, it was in the share of its maker.
-    await ben!.post(`/workspaces/${id}/tools`, { tool: 'rm', args: { path: '/a' } });
-    expect((await put(ada!, other, 'a')).status).toBe(201);
+    await ben.post(`/workspaces/${id}/tools`, { tool: 'rm', args: { path: '/a' } });
+    expect((await put(ada, other, 'a')).status).toBe(201);
   });
 
   it.each(['as it was', 'as an older version'])(
-    'count a file for who brings it back %s [SHARE-2]',
+    'count a file for the user who restores it %s [SHARE-2]',
     async (how) => {
       const [zoe, max] = await Promise.all([server.register(), server.register()]);
       const { id } = await zoe.createWorkspace();
@@ -289,7 +279,7 @@ describe('shares of several', () => {
     },
   );
 
-  it('bound workspaces, members and memberships, and those that strangers give take nothing from one’s own [SHARE-3]', async () => {
+  it('count workspaces, members and memberships, but not a membership in a workspace of another maker [SHARE-3]', async () => {
     const [zoe, max, kim] = await Promise.all([server.register(), server.register(), server.register()]);
     const full = { status: 409, body: { code: 'CONFLICT' } };
     const made = [await zoe.createWorkspace(), await zoe.createWorkspace()];
@@ -299,15 +289,14 @@ describe('shares of several', () => {
     expect((await add(made[0]!.id, max)).status).toBe(201);
     expect(await add(made[0]!.id, kim)).toMatchObject(full);
     expect(await add(made[1]!.id, max)).toMatchObject(full);
-    for (const _ of [1, 2]) await max.createWorkspace();
-    // What a stranger has filled takes nothing from whoever else adds the user.
+    await Promise.all([max.createWorkspace(), max.createWorkspace()]);
     const other = await kim.createWorkspace();
     await kim.addMember(other.id, max);
     await max.request('DELETE', `/workspaces/${made[0]!.id}/members/${max.id}`);
     expect((await add(made[1]!.id, max)).status).toBe(201);
   });
 
-  it('do not count for a user what they left behind in the workspaces of others [SHARE-2]', async () => {
+  it('do not count files that a user left in the workspaces of others [SHARE-2]', async () => {
     const [zoe, max] = await Promise.all([server.register(), server.register()]);
     const [theirs, own] = [await zoe.createWorkspace(), await max.createWorkspace()];
     await zoe.addMember(theirs.id, max);
@@ -317,7 +306,7 @@ describe('shares of several', () => {
     expect((await put(max, own.id, 'c')).status).toBe(201);
   });
 
-  it('count no workspace that its maker has left [SHARE-3]', async () => {
+  it('do not count a workspace that its creator has left [SHARE-3]', async () => {
     const [zoe, max] = await Promise.all([server.register(), server.register()]);
     const [first] = [await zoe.createWorkspace(), await zoe.createWorkspace()];
     await zoe.addMember(first.id, max);
@@ -330,7 +319,7 @@ describe('shares of several', () => {
     expect((await max.post(`/workspaces/${first.id}/members`, back)).status).toBe(201);
   });
 
-  it('count workspaces that are made at once [SHARE-3]', async () => {
+  it('count workspaces that are created concurrently [SHARE-3]', async () => {
     const zoe = await server.register();
     const made = await Promise.all(Array.from({ length: 5 }, () => zoe.post('/workspaces', { name: 'w' })));
     expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409]);

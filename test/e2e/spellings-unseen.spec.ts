@@ -1,15 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import type { CloudFilePage } from '@patchbay/protocol';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import { disk, put, SyncFixture } from '../support/sync-fixture.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
-describe('a rename by case alone after which other files would be seen here [FILE-32]', () => {
-  let shared: ToolsFixture;
-  let setup: SyncFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
-  afterAll(() => shared.close());
-  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
-  afterEach(() => setup.close());
+describe('a rename by case alone that would expose ignored files [FILE-32]', () => {
+  const shared = suiteFixture(() => ToolsFixture.start());
+  const setup = testFixture(() => SyncFixture.start(shared));
 
   /** A repository whose files are pushed, but for those that it leaves out. */
   const repository = async (contents: Record<string, string>, ...exclude: string[]) => {
@@ -43,7 +40,7 @@ describe('a rename by case alone after which other files would be seen here [FIL
       '/p/sub/deep/a.ts',
       '/p/SUB/deep/a.ts',
     ],
-  ])('is not made of %s by any pull, but told', async (_what, contents, from, to) => {
+  ])('is not applied to %s by a pull, but reported', async (_what, contents, from, to) => {
     const folder = await repository(contents);
     const before = await files(folder);
     await renameThere(from, to);
@@ -62,7 +59,7 @@ describe('a rename by case alone after which other files would be seen here [FIL
     expect((await setup.pull(folder)).out).not.toContain('in the Cloud;');
   });
 
-  it('is not made of a file out of a repository that is part of a folder', async () => {
+  it('is not applied to a file of a repository inside the folder', async () => {
     const folder = await setup.folder('p', { 'Lib/a.ts': 'a' });
     execFileSync('git', ['init', '-q'], { cwd: `${folder}/Lib` });
     await setup.push(folder);
@@ -71,7 +68,7 @@ describe('a rename by case alone after which other files would be seen here [FIL
     expect(Object.keys(await disk(folder, (path) => !path.includes('.git/')))).toEqual(['Lib/a.ts']);
   });
 
-  it('leaves the files that are left out where they are', async () => {
+  it('leaves ignored files where they are', async () => {
     const folder = await repository({ '.gitignore': '/Lib/priv\n', 'Lib/a.ts': 'a', 'Lib/priv': 'p' });
     await renameThere('/p/Lib/a.ts', '/p/lib/a.ts');
     await setup.pull(folder);
@@ -81,7 +78,7 @@ describe('a rename by case alone after which other files would be seen here [FIL
   });
 
   it.each([[''], ['a new ignore file of that pull']])(
-    'is not made to a path that is left out: %s',
+    'is not applied to an ignored path: %s',
     async (rules) => {
       const folder = await repository({ 'Build/a.ts': 'a' }, ...(rules === '' ? ['build/'] : []));
       await renameThere('/p/Build/a.ts', '/p/build/a.ts');
@@ -94,7 +91,7 @@ describe('a rename by case alone after which other files would be seen here [FIL
     },
   );
 
-  it('is no reason to say that the Cloud has nothing of a folder all of which is left out', async () => {
+  it('does not report an empty Cloud for a folder whose files are all ignored', async () => {
     const folder = await repository({ 'a.log': 'a' });
     await put(folder, { '.git/info/exclude': '*.log\n' });
     const same = await setup.pull(folder);
@@ -112,12 +109,8 @@ describe('a rename by case alone after which other files would be seen here [FIL
 });
 
 describe('a change of an ignore file in the Cloud [FILE-34]', () => {
-  let shared: ToolsFixture;
-  let setup: SyncFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
-  afterAll(() => shared.close());
-  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
-  afterEach(() => setup.close());
+  const shared = suiteFixture(() => ToolsFixture.start());
+  const setup = testFixture(() => SyncFixture.start(shared));
 
   const rules = { '.gitignore': 'priv\n*.log\n', priv: 'private', 'sub/own.log': 'log', 'a.ts': 'a' };
 
@@ -128,7 +121,7 @@ describe('a change of an ignore file in the Cloud [FILE-34]', () => {
       'priv',
     ],
     ['deletion', () => setup.fixture.ok('rm', { path: '/p/.gitignore' }), 'priv, sub/own.log'],
-  ])('by its %s lets no ignored file out by a pull, unless it is forced', async (_what, change, sent) => {
+  ])('by its %s does not make a pull upload an ignored file, unless forced', async (_what, change, sent) => {
     const folder = await setup.folder('p', rules);
     execFileSync('git', ['init', '-q'], { cwd: folder });
     await setup.push(folder);
@@ -145,7 +138,7 @@ describe('a change of an ignore file in the Cloud [FILE-34]', () => {
     expect(Object.keys(await setup.cloud())).toContain('/p/priv');
   });
 
-  it('that lets nothing out is taken like any other', async () => {
+  it('that exposes no file is applied like any other', async () => {
     const folder = await setup.folder('p', rules);
     await setup.push(folder);
     const text = 'priv\n*.log\n*.tmp\n';

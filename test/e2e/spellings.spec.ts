@@ -1,17 +1,14 @@
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloudFilePage } from '@patchbay/protocol';
+import { suiteFixture, testFixture } from '../support/fixtures.js';
 import type { Ran } from '../support/run-command.js';
 import { disk, put, SyncFixture } from '../support/sync-fixture.js';
 import { ToolsFixture } from '../support/tools-fixture.js';
 
 describe('a rename by case alone [FILE-32]', () => {
-  let shared: ToolsFixture;
-  let setup: SyncFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
-  afterAll(() => shared.close());
-  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
-  afterEach(() => setup.close());
+  const shared = suiteFixture(() => ToolsFixture.start());
+  const setup = testFixture(() => SyncFixture.start(shared));
 
   const cloud = async () => Object.keys(await setup.cloud()).sort();
   const ids = async () => {
@@ -26,7 +23,7 @@ describe('a rename by case alone [FILE-32]', () => {
     return folder;
   };
 
-  it('of a file reaches the Cloud, keeps its history, and reaches every other folder', async () => {
+  it('of a file is uploaded, keeps the history and reaches every other folder', async () => {
     const folder = await setup.folder('p', { 'README.md': 'x', 'docs/Guide.md': 'y' });
     await setup.push(folder);
     const [other, before] = [await elsewhere(), await ids()];
@@ -45,7 +42,7 @@ describe('a rename by case alone [FILE-32]', () => {
       expect((await setup.push(each)).out).toBe('sent 0 files (0 B), 2 unchanged.\n');
   });
 
-  it('of a folder reaches the Cloud with all that is in it, and every other folder, where what is left out stays', async () => {
+  it('of a folder is uploaded with its files and reaches every other folder, where ignored files stay', async () => {
     const folder = await setup.folder('p', { '.gitignore': '*.log\n', 'Lib/A.js': 'a', 'Lib/Sub/b.js': 'b' });
     await setup.push(folder);
     await setup.fixture.ok('mkdir', { path: '/p/Lib/Empty' });
@@ -72,7 +69,7 @@ describe('a rename by case alone [FILE-32]', () => {
     expect(await cloud()).toEqual(now);
   });
 
-  it('is no reason to rename anything where a folder was never the same as the Cloud', async () => {
+  it('renames nothing in a folder that was never in sync with the Cloud', async () => {
     const folder = await setup.folder('p', { 'README.md': 'x' });
     await setup.push(folder);
     const other = await setup.folder('b/p', { 'readme.md': 'x' });
@@ -86,7 +83,7 @@ describe('a rename by case alone [FILE-32]', () => {
     expect(await paths(other)).toEqual(['ReadMe.md']);
   });
 
-  it('on both sides is told as a conflict until a person decides, and overwrites nothing', async () => {
+  it('on both sides is reported as a conflict until a person decides, and overwrites nothing', async () => {
     const folder = await setup.folder('p', { 'README.md': 'x' });
     await setup.push(folder);
     const other = await elsewhere();
@@ -118,7 +115,7 @@ describe('a rename by case alone [FILE-32]', () => {
     expect(await paths(folder)).toEqual(['readme.MD']);
   });
 
-  it('on both sides is decided by a forced pull, too', async () => {
+  it('on both sides is resolved by a forced pull', async () => {
     const folder = await setup.folder('p', { 'README.md': 'x' });
     await setup.push(folder);
     const other = await elsewhere();
@@ -131,7 +128,7 @@ describe('a rename by case alone [FILE-32]', () => {
     expect((await setup.push(other)).out).toBe('sent 0 files (0 B), 1 unchanged.\n');
   });
 
-  it('that a kill keeps from being remembered is told where another one follows', async () => {
+  it('that was not recorded because of a kill is reported when another one follows', async () => {
     const folder = await setup.folder('p', { 'README.md': 'x' });
     await setup.push(folder);
     const other = await elsewhere();
@@ -156,7 +153,7 @@ describe('a rename by case alone [FILE-32]', () => {
     expect([await cloud(), await paths(other)]).toEqual([['/p/readme.MD'], ['readme.MD']]);
   });
 
-  it('in the Cloud is still taken over after the text was sent by the old name', async () => {
+  it('in the Cloud is still applied after the text was sent under the old name', async () => {
     const folder = await setup.folder('p', { 'README.md': 'x' });
     await setup.push(folder);
     await setup.fixture.ok('mv', { from: '/p/README.md', to: '/p/Readme.md' });
@@ -167,7 +164,7 @@ describe('a rename by case alone [FILE-32]', () => {
     expect(await disk(folder)).toEqual({ 'Readme.md': Buffer.from('newer').toString('hex') });
   });
 
-  it('of a file that the Cloud has changed since is no conflict', async () => {
+  it('of a file that has changed in the Cloud is no conflict', async () => {
     const folder = await setup.folder('p', { 'README.md': 'x' });
     await setup.push(folder);
     await setup.fixture.raw('PUT', '/contents/p/readme.md', {}, 'newer');
@@ -180,16 +177,12 @@ describe('a rename by case alone [FILE-32]', () => {
 });
 
 describe('folders that differ by case [FILE-31]', () => {
-  let shared: ToolsFixture;
-  let setup: SyncFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
-  afterAll(() => shared.close());
-  beforeEach(async () => void (setup = await SyncFixture.start(shared)));
-  afterEach(() => setup.close());
+  const shared = suiteFixture(() => ToolsFixture.start());
+  const setup = testFixture(() => SyncFixture.start(shared));
 
   const contents = { 'Lib/a.js': 'a', 'lib/b.js': 'b', 'LIB/deep/C.js': 'c', 'lib/Deep/d.js': 'd' };
 
-  it('are kept, each file with its own path, in the Cloud and in every other folder', async () => {
+  it('are kept in the Cloud and in every other folder, each file with its path', async () => {
     const folder = await setup.folder('p', contents);
     expect((await setup.push(folder)).code).toBe(0);
     const there = Object.fromEntries(Object.entries(contents).map(([path, text]) => [`/p/${path}`, text]));
@@ -203,7 +196,7 @@ describe('folders that differ by case [FILE-31]', () => {
     expect(Object.keys(await setup.cloud())).not.toContain('/p/Lib/a.js');
   });
 
-  it('keep a file that the Cloud makes or moves in the one that it names', async () => {
+  it('keep a file that the Cloud creates or moves in the named folder', async () => {
     const folder = await setup.folder('p', contents);
     await setup.push(folder);
     await setup.fixture.ok('write', { path: '/p/lib/w.js', content: 'w' });
@@ -223,7 +216,7 @@ describe('folders that differ by case [FILE-31]', () => {
     expect(Object.keys(await disk(folder))).toEqual(expect.arrayContaining(['lib/a2.js', 'lib/w.js']));
   });
 
-  it('and a file are told by both names, and neither is sent [FILE-33]', async () => {
+  it('and a file are reported by both names and neither is sent [FILE-33]', async () => {
     const folder = await setup.folder('p', { Q: 'file', 'q/in.ts': 'in', 'r.ts': 'r', R: 'file' });
     await mkdir(join(folder, 'r'));
     const { code, out } = await setup.push(folder);
@@ -232,7 +225,7 @@ describe('folders that differ by case [FILE-31]', () => {
     expect(out).toContain('  q/: differs from the file Q only by case');
   });
 
-  it('by Unicode form alone are told to be one in the Cloud', async () => {
+  it('that differ only by Unicode form are reported as one in the Cloud', async () => {
     const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301'];
     const folder = await setup.folder('p', { [`${composed}/a.ts`]: 'a', [`${decomposed}/b.ts`]: 'b' });
     const { code, out } = await setup.push(folder);
@@ -244,7 +237,7 @@ describe('folders that differ by case [FILE-31]', () => {
     expect((await setup.pull(folder, '--force')).out).toBe('received 0 files (0 B), 2 unchanged.\n');
   });
 
-  it('that have a file of one name leave those out, name both, and send the others', async () => {
+  it('with files of one name skip those, report both names and send the others', async () => {
     const folder = await setup.folder('p', { ...contents, 'lib/A.js': 'twin' });
     const { code, out } = await setup.push(folder);
     expect(code).toBe(8);
@@ -257,7 +250,7 @@ describe('folders that differ by case [FILE-31]', () => {
     ]);
   });
 
-  it('are one where this client’s folder is spelt otherwise than the Cloud’s', async () => {
+  it('are one folder where the spelling of this client differs from that of the Cloud', async () => {
     const folder = await setup.folder('p', { 'Src/a.ts': 'a' });
     await setup.push(folder);
     const other = await setup.folder('b/p', { 'src/a.ts': 'a' });

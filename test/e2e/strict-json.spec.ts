@@ -2,6 +2,7 @@ import { isWellFormedJson } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { execFileSync } from 'node:child_process';
 import { createdResult, failedResult } from '../support/fake-client.js';
+import { testFixture } from '../support/fixtures.js';
 import { DOC, patchCall, replaceTwo } from '../support/patch-fixture.js';
 import { createCall, RelayFixture } from '../support/relay-fixture.js';
 import { oneServer } from '../support/server.js';
@@ -16,11 +17,9 @@ function expectStrict(...texts: string[]): void {
   execFileSync('python3', ['-c', STRICT], { input: texts.join('\n'), stdio: 'pipe' });
 }
 
-describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
+describe('every answer is valid JSON for a strict parser [REQ-50]', () => {
   const server = oneServer();
-  let fixture: RelayFixture;
-  beforeEach(async () => void (fixture = await RelayFixture.on(server(), await server().register())));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(async () => RelayFixture.on(server(), await server().register()));
 
   /** The answer as it came over the wire. */
   const raw = async (method: string, path: string, body?: unknown): Promise<string> => {
@@ -38,7 +37,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
   });
 
   it.each(['neutral', 'openai', 'openai-responses', 'anthropic', 'gemini'])(
-    'that tells a result with half a character, in the format %s',
+    'with a result that has half a character, in the format %s',
     async (resultFormat) => {
       const client = await fixture.client();
       const { turnId } = (await fixture.post([createCall('c')])).body.result;
@@ -58,7 +57,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
     },
   );
 
-  it('that tells a large result with half a character, which is passed on as it is stored', async () => {
+  it('with a large stored result that has half a character', async () => {
     const client = await fixture.client();
     const { turnId } = (await fixture.post([createCall('c')])).body.result;
     const call = await client.delivery();
@@ -67,7 +66,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
     expectStrict(await raw('GET', `${fixture.base}/${turnId}`));
   });
 
-  it('that tells what was posted as a result', async () => {
+  it('with a posted result', async () => {
     const { turnId } = (await fixture.post([createCall('c')])).body.result;
     const failed = {
       ...failedResult({ arguments: { path: 'c.txt' } }, 'WriteFailed'),
@@ -81,7 +80,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
     expect((await fixture.calls(turnId)).c).toMatchObject({ error: { message: 'no \ufffd' } });
   });
 
-  it('that tells why a person has denied a call', async () => {
+  it('with the reason of a denial', async () => {
     const client = await fixture.client();
     const { turnId } = (await fixture.post([createCall('c')])).body.result;
     const approval = { decision: 'deny', by: 'ada', at: '2025-06-01T12:00:00Z', note: `no ${HALF}` };
@@ -101,7 +100,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
     ['a path', { path: HALF, content: '' }, '/path'],
     ['a name', { path: 'a', content: '', [HALF]: 1 }, '/\ufffd'],
     ['an item of a list', { path: 'a', content: '', x: [{ y: [HALF] }] }, '/x'],
-  ])('arguments with half a character in %s are refused, in every form', async (_, args, path) => {
+  ])('rejects arguments with half a character in %s, in every form', async (_, args, path) => {
     const calls = [
       { toolCallId: 'a', name: 'workspace_create_file', arguments: args },
       { type: 'tool_use', id: 'b', name: 'workspace_create_file', input: args },
@@ -128,7 +127,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
     expectStrict(await raw('POST', `/workspaces/${fixture.workspaceId}/tools`, direct));
   });
 
-  it('a fault that shows lines of a file cuts no character in half', async () => {
+  it('a fault with lines of a file cuts no character in half', async () => {
     const text = `${'😀'.repeat(1500)}\n`;
     const write = { toolCallId: 'w', name: 'write', arguments: { path: DOC, content: text } };
     await fixture.post([write], { waitMs: 5_000 });
@@ -150,7 +149,7 @@ describe('every answer is JSON that a strict reader takes [REQ-50]', () => {
     }
   });
 
-  it('an answer over the relay is one, too', async () => {
+  it('applies to an answer over the relay', async () => {
     const client = await fixture.client();
     const ack = await client.send('tool:status', { [HALF]: 1, turnId: HALF });
     expect(ack).toMatchObject({ ok: false });

@@ -6,6 +6,7 @@ import { loopTurn } from '../../src/common/loop-turn.js';
 import { INSPECT_PATCHES } from '../../src/patches/patch-jobs.js';
 import { type Stores, storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { RelayFixture } from '../support/relay-fixture.js';
 import type { TestUser } from '../support/server.js';
 
@@ -36,14 +37,13 @@ const many = <T>(count: number, make: (n: number) => T): T[] =>
 const most = (turns: Map<number, number>): number => Math.max(...turns.values());
 const total = (turns: Map<number, number>): number => [...turns.values()].reduce((sum, n) => sum + n, 0);
 
-describe('work that one user asks for in one moment', () => {
-  let fixture: RelayFixture;
+describe('a burst of requests of one user', () => {
+  const fixture = suiteFixture(() => RelayFixture.start());
   let stores: Stores;
   let fileId: string;
   let home: string;
   let bytes: Buffer;
   beforeAll(async () => {
-    fixture = await RelayFixture.start();
     stores = storesOf(fixture.server.app);
     home = `/workspaces/${fixture.workspaceId}`;
     bytes = Buffer.from('one\ntwo\n');
@@ -54,7 +54,6 @@ describe('work that one user asks for in one moment', () => {
     const { body } = await fixture.user.get<{ files: { fileId: string }[] }>(`${home}/files`);
     fileId = body.files[0]!.fileId;
   });
-  afterAll(() => fixture.close());
   afterEach(() => jest.restoreAllMocks());
 
   const LISTS: [string, keyof Stores, string, () => string][] = [
@@ -155,7 +154,7 @@ describe('work that one user asks for in one moment', () => {
     return calls.map(({ toolCallId }) => ({ toolCallId, turnId: body.result.turnId }));
   }
 
-  it('does not hold up another: a push is answered while most of 200 open requests are not', async () => {
+  it('does not delay others: a push is answered while most of 200 requests are open', async () => {
     const other: TestUser = await fixture.server.register();
     const { id } = await other.createWorkspace();
     const content = Buffer.from('x');

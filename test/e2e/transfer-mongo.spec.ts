@@ -35,7 +35,7 @@ describeOnMongo('patchbay-admin export and import of a MongoDB', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('leaves the database empty where the file is damaged or something is wrong with it', async () => {
+  it('leaves the database empty when the file is damaged', async () => {
     const bad = path('bad.ndjson');
     const whole = await readFile(file, 'utf8');
     await writeFile(bad, whole.slice(0, whole.lastIndexOf('{"kind":"end"')));
@@ -47,7 +47,7 @@ describeOnMongo('patchbay-admin export and import of a MongoDB', () => {
     });
   });
 
-  it('refuses servers and imports after a kill, until the database is dropped', async () => {
+  it('rejects servers and imports after a kill, until the database is dropped', async () => {
     const other = aDatabaseOn(MONGO_SERVER!);
     const env = { PATCHBAY_MONGODB_URI: other.uri };
     await killedImport(file, [], env);
@@ -59,7 +59,7 @@ describeOnMongo('patchbay-admin export and import of a MongoDB', () => {
     await other.drop();
   });
 
-  it('takes a used store from a directory into a database and back: same answers, same records', async () => {
+  it('moves a store from a directory into a database and back with the same answers and records', async () => {
     expect(Object.keys(before).length).toBeGreaterThan(100);
     expect(Object.entries(before).filter(([, answer]) => (answer as [number])[0] > 202)).toEqual([]);
     const all = JSON.stringify(before);
@@ -85,7 +85,7 @@ describeOnMongo('patchbay-admin export and import of a MongoDB', () => {
     expect(await lookAt(fixture, back, null)).toEqual(before);
   });
 
-  it('imports into no database that holds something, and shows no password', async () => {
+  it('does not import into a database with data, and prints no password', async () => {
     expect(await inDatabase('import', file)).toMatchObject({
       code: 1,
       said: containing('holds something already'),

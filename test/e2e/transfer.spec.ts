@@ -37,7 +37,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('writes one private file beside a running server, and says what is in it', async () => {
+  it('writes one private file beside a running server and reports its contents', async () => {
     expect(exported).toMatchObject({ code: 0, said: containing('exported 1 workspaces, ') });
     expect(exported.said).toMatch(/^exported \d+ audit events$/m);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -53,7 +53,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect(Object.entries(kinds).filter(([, { records }]) => records === 0)).toEqual([]);
   });
 
-  it('makes a store that answers as the one before, and exports as the same records', async () => {
+  it('creates a store with the same answers, which exports the same records', async () => {
     const copy = path('copy');
     const imported = await run('import', file, '--data-dir', copy);
     expect(imported).toMatchObject({
@@ -73,7 +73,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     fixture = fixture.movedTo(server);
   });
 
-  it('takes the state of one moment while a server writes', async () => {
+  it('exports the state of one moment while a server writes', async () => {
     let isOver = false;
     const writes = (async () => {
       for (let n = 0; !isOver; n += 1)
@@ -89,7 +89,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect((await run('check', '--data-dir', path('busy'))).said).toContain('nothing is wrong');
   });
 
-  it('goes from stdout into stdin where - is the file', async () => {
+  it('exports to stdout and imports from stdin with -', async () => {
     const [from, to] = [openAdmin(['export', '-'], { PATCHBAY_DATA_DIR: data }), path('piped')];
     const into = openAdmin(['import', '-'], { PATCHBAY_DATA_DIR: to });
     from.stdout.pipe(into.stdin);
@@ -98,7 +98,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect(await readdir(to)).toContain('patchbay.db');
   });
 
-  it('writes over no file, and leaves none where the disk is full or it is stopped', async () => {
+  it('overwrites no file, and leaves none when the disk is full or it is stopped', async () => {
     expect(await run('export', file)).toEqual({
       code: 1,
       said: containing(`${file} exists already; choose another name`),
@@ -119,7 +119,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     expect((await readdir(data)).filter((name) => name.includes('copy'))).toEqual([]);
   });
 
-  it('names the schema version of a data directory that another release wrote', async () => {
+  it('reports the schema version of a data directory of another release', async () => {
     const other = path('other');
     await cp(path('copy'), other, { recursive: true });
     const database = new Libsql(join(other, 'patchbay.db'));
@@ -131,7 +131,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     });
   });
 
-  it('says where there is nothing to export, and which commands there are', async () => {
+  it('reports that there is nothing to export, and lists the commands', async () => {
     expect(await run('export', path('none.ndjson'), '--data-dir', path('none'))).toMatchObject({
       code: 1,
       said: containing('holds no data'),
@@ -150,7 +150,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     });
   });
 
-  it('imports into no directory that has data, or is in use', async () => {
+  it('does not import into a directory that has data or is in use', async () => {
     const { code, said } = await run('import', file);
     expect(code).toBe(1);
     expect(said).toMatch(/in use by another Patchbay server/);
@@ -160,7 +160,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     });
   });
 
-  it('begins anew after a kill, and no server starts before it is done', async () => {
+  it('starts again after a kill, and no server starts before it is done', async () => {
     const broken = path('broken');
     await killedImport(file, ['--data-dir', broken], {});
     expect(await readdir(broken)).not.toContain('patchbay.db');
@@ -252,7 +252,7 @@ describeEmbedded('patchbay-admin export and import of a data directory', () => {
     });
   });
 
-  it('needs no more memory for more bytes', async () => {
+  it('uses constant memory', async () => {
     const base = `/workspaces/${fixture.workspaceId}`;
     for (let n = 0; n < 30; n += 1)
       await fixture.user.post(`${base}/tools`, {

@@ -5,6 +5,7 @@ import { AnswersInFlight } from '../../src/limits/answers-in-flight.js';
 import { OpenTurns } from '../../src/turns/engine/open-turns.js';
 import { ask, asker, decided, deliveredAs, standing, write } from '../support/approval-fixture.js';
 import { createdResult } from '../support/fake-client.js';
+import { suiteFixture } from '../support/fixtures.js';
 import { createCall } from '../support/relay-fixture.js';
 import { readTrail } from '../support/invariants.js';
 import { RelayFixture } from '../support/relay-fixture.js';
@@ -15,10 +16,9 @@ const ANSWER_BYTES = 250_000;
 
 const readCall = (toolCallId: string, path: string) => ({ toolCallId, name: 'read', arguments: { path } });
 
-describe('what a turn takes up', () => {
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    fixture = await RelayFixture.start({
+describe('the budget of a turn', () => {
+  const fixture = suiteFixture(() =>
+    RelayFixture.start({
       ...{ maxResultBytes: CALL_BYTES, maxTurnResultBytes: TURN_BYTES },
       ...{
         maxOpenTurns: 20,
@@ -28,7 +28,9 @@ describe('what a turn takes up', () => {
         maxUserWaiting: 2,
         maxUserAnswerBytes: ANSWER_BYTES,
       },
-    });
+    }),
+  );
+  beforeAll(async () => {
     const put = (path: string, bytes: number) =>
       fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, {
         tool: 'write',
@@ -37,9 +39,8 @@ describe('what a turn takes up', () => {
     await put('/small', 1_500);
     await put('/large', 3_000);
   });
-  afterAll(() => fixture.close());
 
-  it('has a budget for the result of a call: what is over it fails, says how to ask for less, and leaves the others alone [TURN-12]', async () => {
+  it('limits the result of a call: a larger one fails with advice and leaves the other calls alone [TURN-12]', async () => {
     const { body } = await fixture.post([readCall('a', '/small'), readCall('b', '/large')], {
       waitMs: 5_000,
     });
@@ -56,7 +57,7 @@ describe('what a turn takes up', () => {
     expect(direct).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });
   });
 
-  it('has a budget for all results of a turn: what is beyond fails the same way [TURN-12]', async () => {
+  it('limits the results of a turn: a further one fails in the same way [TURN-12]', async () => {
     const calls = ['a', 'b', 'c', 'd', 'e'].map((id) => readCall(id, '/small'));
     const { body } = await fixture.post(calls, { waitMs: 5_000 });
     const codes = body.result.toolResults.map(({ error }) => error?.code ?? null);
@@ -65,7 +66,7 @@ describe('what a turn takes up', () => {
     expect(again.body.result.toolResults).toEqual(body.result.toolResults);
   });
 
-  it('has the details of calls at fault in the same budget as results [TURN-12]', async () => {
+  it('counts the details of failed calls in the budget of results [TURN-12]', async () => {
     const wrong = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`unknown${n}`, n]));
     const faulty = ['f', 'g'].map((id) => ({ ...createCall(id), arguments: wrong }));
     const calls = [...faulty, readCall('a', '/small'), readCall('b', '/small')];
@@ -84,7 +85,7 @@ describe('what a turn takes up', () => {
     ]);
   });
 
-  it('ends the call of a client whose result is over the budget, and keeps in the trail what it said [TURN-12]', async () => {
+  it('ends the call of a client whose result is over the budget, with the reported outcome in the trail [TURN-12]', async () => {
     const client = await fixture.client();
     const { body } = await fixture.post([createCall('a')]);
     const call = await client.delivery();
@@ -105,7 +106,7 @@ describe('what a turn takes up', () => {
     client.close();
   });
 
-  it('has room for what a person edits of its server calls: an edit beyond decides nothing [TURN-12]', async () => {
+  it('limits the edited arguments of its server calls: a larger edit decides nothing [TURN-12]', async () => {
     await ask(fixture, ['write']);
     const client = await asker(fixture);
     const { turnId } = (await fixture.post(['a', 'b', 'c'].map((id) => write(id, `/${id}`)))).body.result;
@@ -127,7 +128,7 @@ describe('what a turn takes up', () => {
     await ask(fixture, []);
   });
 
-  it('refuses a user more open turns or calls than theirs, however many come at once, and says whose limit it is [TURN-10]', async () => {
+  it('rejects more open turns or calls of a user than allowed, also concurrent ones, and names the limit [TURN-10]', async () => {
     await fixture.newSession('away');
     const many = await Promise.all(Array.from({ length: 20 }, () => fixture.post([createCall('c')])));
     const refused = many.filter(({ status }) => status === 429);
@@ -145,7 +146,7 @@ describe('what a turn takes up', () => {
     await fixture.cancel(taken[2]!);
   });
 
-  it('lets so many requests of a user wait, and no more [TURN-13]', async () => {
+  it('limits the waiting requests of a user [TURN-13]', async () => {
     await fixture.newSession('away');
     const { turnId } = (await fixture.post([createCall('c')])).body.result;
     // Those that only look may have come first.
@@ -163,7 +164,7 @@ describe('what a turn takes up', () => {
     for (let times = 0; times < 3; times += 1) expect((await fixture.get('none', 1)).status).toBe(404);
   });
 
-  it('is open for as long as it says and no longer: those that have ended leave their room [TURN-10]', async () => {
+  it('counts a turn until it ends [TURN-10]', async () => {
     for (let times = 0; times < 4; times += 1) {
       const posted = await fixture.post([createCall('c')]);
       expect(posted.status).toBe(202);
@@ -171,7 +172,7 @@ describe('what a turn takes up', () => {
     }
   });
 
-  it('counts large arguments of an open turn where it is answered, until nobody reads that or they are not in it [TURN-13]', async () => {
+  it('counts large arguments in the answer about an open turn until it is read or omits them [TURN-13]', async () => {
     await fixture.newSession('away');
     const call = { ...createCall('c'), arguments: { path: 'a.txt', content: 'x'.repeat(100_000) } };
     const { turnId } = (await fixture.post([call])).body.result;
@@ -188,7 +189,7 @@ describe('what a turn takes up', () => {
     sending.emit('close');
   });
 
-  it('counts what a direct call of a client’s tool is answered with, too, and says where it is [TURN-13]', async () => {
+  it('counts the answer to a direct call of a client’s tool too, and names the limit [TURN-13]', async () => {
     await fixture.newSession('here');
     const client = await fixture.client({ clientId: 'here' });
     const answers = fixture.server.app.get(AnswersInFlight);

@@ -1,15 +1,12 @@
-import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { testFixture } from '../support/fixtures.js';
+import { createCall } from '../support/relay-fixture.js';
 import { TurnFixture } from '../support/turn-fixture.js';
 
 describe('a posted turn', () => {
   const setup = new TurnFixture();
-  let fixture: RelayFixture;
-  beforeAll(() => setup.start());
-  beforeEach(async () => void (fixture = await setup.open()));
-  afterEach(() => fixture.close());
-  afterAll(() => setup.close());
+  const fixture = testFixture(() => setup.open());
 
-  it('takes calls in our own form, OpenAI’s and Anthropic’s, and keeps their order [TURN-1] [TURN-5]', async () => {
+  it('accepts calls in the neutral form and those of OpenAI and Anthropic, and keeps their order [TURN-1] [TURN-5]', async () => {
     const { status, body } = await fixture.post([
       { toolCallId: 'ours', name: 'workspace_create_file', arguments: { path: 'a', content: '1' } },
       {
@@ -52,7 +49,7 @@ describe('a posted turn', () => {
     });
   });
 
-  it('fails a call alone whose tool is unknown, and says which tools there are [TURN-2]', async () => {
+  it('fails only the call of an unknown tool, and lists the tools [TURN-2]', async () => {
     const { status, body } = await fixture.post([
       createCall('good'),
       { toolCallId: 'bad', name: 'workspace_make_file', arguments: {} },
@@ -116,22 +113,29 @@ describe('a posted turn', () => {
       { toolCallId: 'c', name: 'workspace_create_file', arguments: { path: ' ', content: '' } },
       '/path',
     ],
-  ])('fails a call alone whose arguments %s, so that a model can mend it [TURN-2]', async (_, call, path) => {
-    const { status, body } = await fixture.post([call]);
-    expect(status).toBe(200);
-    expect(body.result).toMatchObject({ kind: 'final', status: 'completed', toolCalls: [] });
-    const [failed] = body.result.toolResults;
-    expect(failed).toMatchObject({ toolCallId: 'c', status: 'failed', error: { code: 'INVALID_ARGUMENTS' } });
-    const { faults } = failed!.error!.details as {
-      faults: { path: string; code: string; message: string }[];
-    };
-    expect(faults).toEqual([
-      { path, code: expect.any(String) as string, message: expect.any(String) as string },
-    ]);
-    expect(failed!.error!.message).toContain(faults[0]!.message);
-  });
+  ])(
+    'fails only the call whose arguments %s, with faults that a model can correct [TURN-2]',
+    async (_, call, path) => {
+      const { status, body } = await fixture.post([call]);
+      expect(status).toBe(200);
+      expect(body.result).toMatchObject({ kind: 'final', status: 'completed', toolCalls: [] });
+      const [failed] = body.result.toolResults;
+      expect(failed).toMatchObject({
+        toolCallId: 'c',
+        status: 'failed',
+        error: { code: 'INVALID_ARGUMENTS' },
+      });
+      const { faults } = failed!.error!.details as {
+        faults: { path: string; code: string; message: string }[];
+      };
+      expect(faults).toEqual([
+        { path, code: expect.any(String) as string, message: expect.any(String) as string },
+      ]);
+      expect(failed!.error!.message).toContain(faults[0]!.message);
+    },
+  );
 
-  it('does not let arguments reach a prototype', async () => {
+  it('does not let arguments change a prototype', async () => {
     const text = '{"path":"a","content":"","__proto__":{"polluted":true}}';
     const { body } = await fixture.post([
       { id: 'c', type: 'function', function: { name: 'workspace_create_file', arguments: text } },
@@ -140,13 +144,13 @@ describe('a posted turn', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('does not take calls whose arguments are as large as the body allows for anything else than what they are', async () => {
+  it('accepts arguments as large as the body allows unchanged', async () => {
     const content = 'ä€😀\u0000\n'.repeat(10_000);
     const { body } = await fixture.post([createCall('c', 'big.txt', content)]);
     expect(body.result.toolCalls[0]!.arguments).toEqual({ path: 'big.txt', content });
   });
 
-  it('is shown as it stands, however large it is and whoever asked for it before', async () => {
+  it('is shown in its current state, however large and whoever read it before', async () => {
     const large = { ...createCall('large'), arguments: { path: 'a', content: 'x'.repeat(100_000) } };
     const { turnId } = (await fixture.post([large, createCall('other')])).body.result;
     expect((await fixture.get(turnId)).body.result.toolCalls).toHaveLength(2);

@@ -4,24 +4,17 @@ import { PatchStore } from '../../src/storage/ports/patches.store.js';
 import { TurnStore } from '../../src/storage/ports/turns.store.js';
 import { patchCall } from '../support/patch-fixture.js';
 import { storesOf } from '../contract/backends.js';
+import { testFixture } from '../support/fixtures.js';
 import { hold } from '../support/hold.js';
-import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { createCall } from '../support/relay-fixture.js';
 import { TurnFixture } from '../support/turn-fixture.js';
 
 describe('a turn that was not stored', () => {
   const setup = new TurnFixture();
-  let fixture: RelayFixture;
+  afterEach(() => jest.restoreAllMocks());
+  const fixture = testFixture(() => setup.open());
   let turns: TurnStore;
-  beforeAll(async () => {
-    await setup.start();
-    turns = setup.server.app.get(TurnStore, { strict: false });
-  });
-  beforeEach(async () => void (fixture = await setup.open()));
-  afterEach(async () => {
-    jest.restoreAllMocks();
-    await fixture.close();
-  });
-  afterAll(() => setup.close());
+  beforeAll(() => void (turns = setup.server.app.get(TurnStore, { strict: false })));
 
   /** Both of two turns are built before the first of them is stored. */
   function meetAtTheStore(): void {
@@ -45,7 +38,7 @@ describe('a turn that was not stored', () => {
     await fixture.cancel(body.result.turnId);
   }
 
-  it('because the store refused it leaves the places of its calls to others', async () => {
+  it('because the store failed frees the slots of its calls', async () => {
     await fixture.client({ maxInFlight: 2 });
     jest.spyOn(turns, 'insert').mockRejectedValueOnce(new DomainError('UNAVAILABLE', 'The disk is full.'));
     const refused = await fixture.post([createCall('c'), createCall('d')]);
@@ -53,7 +46,7 @@ describe('a turn that was not stored', () => {
     await expectRoomFor(2);
   });
 
-  it('because the same one was faster leaves the places of its calls to others', async () => {
+  it('because an equal one was faster frees the slots of its calls', async () => {
     const client = await fixture.client({ maxInFlight: 2 });
     meetAtTheStore();
     const posted = [1, 2].map(() => fixture.post([createCall('c')], { turnId: 't' }));
@@ -64,7 +57,7 @@ describe('a turn that was not stored', () => {
     await expectRoomFor(2);
   });
 
-  it('is stored no sooner than the batches that its calls refer to', async () => {
+  it('is stored after the batches that its calls refer to', async () => {
     const slow = hold(storesOf(setup.server.app).patches, 'insert');
     const insert = jest.spyOn(turns, 'insert');
     const posted = fixture.post([patchCall()], { turnId: 't' });
@@ -77,7 +70,7 @@ describe('a turn that was not stored', () => {
     await fixture.cancel('t');
   });
 
-  it('because the same one was faster leaves no batch behind', async () => {
+  it('because an equal one was faster leaves no batch', async () => {
     const patches = setup.server.app.get(PatchStore, { strict: false });
     const built = jest.spyOn(patches, 'insert');
     meetAtTheStore();

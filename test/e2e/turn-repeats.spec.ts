@@ -1,16 +1,13 @@
-import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { testFixture } from '../support/fixtures.js';
+import { createCall } from '../support/relay-fixture.js';
 import { TurnFixture } from '../support/turn-fixture.js';
 
 describe('a posted turn', () => {
   const setup = new TurnFixture();
   const { postAs } = setup;
-  let fixture: RelayFixture;
-  beforeAll(() => setup.start());
-  beforeEach(async () => void (fixture = await setup.open()));
-  afterEach(() => fixture.close());
-  afterAll(() => setup.close());
+  const fixture = testFixture(() => setup.open());
 
-  it('is the same turn when it comes again under its turnId, whatever the order of keys, form or waitMs [TURN-3]', async () => {
+  it('is the same turn when repeated under its turnId, whatever the order of keys, form or waitMs [TURN-3]', async () => {
     const first = await fixture.post([createCall('c', 'a', 'b')], { turnId: 't' });
     const again = await fixture.post(
       [
@@ -29,7 +26,7 @@ describe('a posted turn', () => {
   it.each([
     ['other calls', { toolCalls: [createCall('other')] }],
     ['other timeouts', { timeouts: { deliveryMs: 5 } }],
-  ])('is a conflict when it comes again under its turnId with %s [TURN-3]', async (_, change) => {
+  ])('is a conflict when repeated under its turnId with %s [TURN-3]', async (_, change) => {
     await fixture.post([createCall('c')], { turnId: 't' });
     const again = await setup.user.post(fixture.base, {
       toolCalls: [createCall('c')],
@@ -40,7 +37,7 @@ describe('a posted turn', () => {
     expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
-  it('is another turn under the same turnId in another session', async () => {
+  it('is a different turn under the same turnId in another session', async () => {
     const first = (await fixture.post([createCall('c')], { turnId: 't' })).body.result;
     await fixture.newSession();
     const second = (await fixture.post([createCall('c')], { turnId: 't' })).body.result;
@@ -55,7 +52,7 @@ describe('a posted turn', () => {
     expect(await postAs('k', [createCall('c')])).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
-  it('is a conflict where key and turnId point to different turns [TURN-3]', async () => {
+  it('is a conflict when key and turnId name different turns [TURN-3]', async () => {
     const first = (await postAs('k', [createCall('c')], { turnId: 'a' })).body.result;
     await fixture.post([createCall('c')], { turnId: 'b' });
     const conflict = { status: 409, body: { code: 'CONFLICT' } };
@@ -65,7 +62,7 @@ describe('a posted turn', () => {
     expect((await postAs('k', [createCall('c')])).body.result).toEqual(first);
   });
 
-  it('is taken once when it is posted many times at once', async () => {
+  it('is created once when posted several times concurrently', async () => {
     const client = await fixture.client();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => postAs('k', [createCall('c')], { turnId: 't' })),

@@ -1,14 +1,11 @@
-import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { testFixture } from '../support/fixtures.js';
+import { createCall } from '../support/relay-fixture.js';
 import { MAX_WAIT_MS, TurnFixture } from '../support/turn-fixture.js';
 
 describe('a posted turn', () => {
   const setup = new TurnFixture();
   const { postAs } = setup;
-  let fixture: RelayFixture;
-  beforeAll(() => setup.start());
-  beforeEach(async () => void (fixture = await setup.open()));
-  afterEach(() => fixture.close());
-  afterAll(() => setup.close());
+  const fixture = testFixture(() => setup.open());
 
   const refusal = (fields: Record<string, string>) => ({
     status: 400,
@@ -78,12 +75,12 @@ describe('a posted turn', () => {
       { toolCalls: [createCall('c')], timeouts: { patienceMs: 1 } },
       { 'timeouts.patienceMs': 'is not a known property' },
     ],
-  ])('is refused with %s [REQ-6] [TURN-1]', async (_, body, fields) => {
+  ])('is rejected with %s [REQ-6] [TURN-1]', async (_, body, fields) => {
     expect(await setup.user.post(fixture.base, { waitMs: 0, ...body })).toMatchObject(refusal(fields));
   });
 
   it.each(['', 'a b', 'a/b', 'ä', 'x'.repeat(129), 7, '.', '..'])(
-    'is refused with the turnId %j',
+    'is rejected with the turnId %j',
     async (turnId) => {
       expect(await fixture.post([createCall('c')], { turnId })).toMatchObject(
         refusal({ turnId: 'must be 1 to 128 of A-Z a-z 0-9 . _ : - and not "." or ".."' }),
@@ -95,12 +92,12 @@ describe('a posted turn', () => {
     expect((await fixture.post([createCall('c')], { turnId })).body.result.turnId).toBe(turnId);
   });
 
-  it('takes absent and null for the same', async () => {
+  it('treats null like absent', async () => {
     const request = { turnId: null, waitMs: 0, timeouts: { deliveryMs: null }, toolCalls: [createCall('c')] };
     expect((await setup.user.post(fixture.base, request)).status).toBe(202);
   });
 
-  it('is told all of its faults at once, whatever their kind [REQ-1]', async () => {
+  it('is answered with all of its faults at once, of every kind [REQ-1]', async () => {
     const { status, body } = await fixture.post([{}, { toolCallId: 'c', name: 'x' }, 5], {
       turnId: 'a b',
       mode: 1,

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createCall, type RelayFixture } from '../support/relay-fixture.js';
+import { testFixture } from '../support/fixtures.js';
+import { createCall } from '../support/relay-fixture.js';
 import { MAX_WAIT_MS, TurnFixture } from '../support/turn-fixture.js';
 
 describe('a posted turn', () => {
   const setup = new TurnFixture();
-  let fixture: RelayFixture;
-  beforeAll(() => setup.start());
-  beforeEach(async () => void (fixture = await setup.open()));
-  afterEach(() => fixture.close());
-  afterAll(() => setup.close());
+  const fixture = testFixture(() => setup.open());
 
-  it('is refused where the workspace has too many open turns, until one ends [TURN-10]', async () => {
+  it('is rejected when the workspace has too many open turns, until one ends [TURN-10]', async () => {
     const turns = await Promise.all(
       ['a', 'b', 'c'].map((turnId) => fixture.post([createCall('c')], { turnId })),
     );
@@ -24,7 +21,7 @@ describe('a posted turn', () => {
     expect((await fixture.post([createCall('c')])).status).toBe(202);
   });
 
-  it('waits for its calls to end, and no longer than it was asked to [TURN-4]', async () => {
+  it('waits for its calls to end, for at most the requested time [TURN-4]', async () => {
     const open = await fixture.post([createCall('c')], { waitMs: 200 });
     expect(open.status).toBe(202);
     const client = await fixture.client();
@@ -33,7 +30,7 @@ describe('a posted turn', () => {
     expect(await polled).toMatchObject({ status: 200, body: { result: { kind: 'final' } } });
   });
 
-  it('waits for its calls also where it is not told how long [TURN-4]', async () => {
+  it('waits for its calls by default [TURN-4]', async () => {
     const client = await fixture.client();
     const posted = setup.user.post(fixture.base, { toolCalls: [createCall('c')] });
     const call = await client.delivery();
@@ -42,7 +39,7 @@ describe('a posted turn', () => {
     expect(await posted).toMatchObject({ status: 200, body: { result: { kind: 'final' } } });
   });
 
-  it('wakes everybody who waits for it', async () => {
+  it('answers every request that waits for it', async () => {
     const { turnId } = (await fixture.post([createCall('c')])).body.result;
     const waiting = Array.from({ length: 15 }, () => fixture.get(turnId, MAX_WAIT_MS));
     await fixture.cancel(turnId);
@@ -51,7 +48,7 @@ describe('a posted turn', () => {
     );
   });
 
-  it('is looked at with a waitMs within its limits', async () => {
+  it('can be read with a waitMs within its limits', async () => {
     const { turnId } = (await fixture.post([createCall('c')])).body.result;
     const get = (query: string) => setup.user.get(`${fixture.base}/${turnId}${query}`);
     expect(await get('')).toMatchObject({ status: 202 });
@@ -64,7 +61,7 @@ describe('a posted turn', () => {
     expect(await get('?wait=1')).toMatchObject({ status: 400 });
   });
 
-  it('is not found where there is none, in another session or workspace', async () => {
+  it('is a 404 under an unknown id and in another session or workspace', async () => {
     const { turnId } = (await fixture.post([createCall('c')])).body.result;
     expect(await fixture.get('nothing')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
     expect(await fixture.cancel('nothing')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
@@ -79,7 +76,7 @@ describe('a posted turn', () => {
     fixture.session = session;
   });
 
-  it('goes into a session that is there', async () => {
+  it('needs an existing session', async () => {
     const path = `/workspaces/${fixture.workspaceId}/sessions`;
     const turn = { toolCalls: [createCall('c')] };
     expect(await setup.user.post(`${path}/${randomUUID()}/turns`, turn)).toMatchObject({ status: 404 });
@@ -89,7 +86,7 @@ describe('a posted turn', () => {
     });
   });
 
-  it('is its own user’s: another member gets 403, a stranger too, and nobody without a token [TURN-10]', async () => {
+  it('is readable by its user only: others get 403, and requests without a token 401 [TURN-10]', async () => {
     const { turnId } = (await fixture.post([createCall('c')])).body.result;
     const [member, stranger] = await Promise.all([setup.server.register(), setup.server.register()]);
     await setup.user.addMember(fixture.workspaceId, member);

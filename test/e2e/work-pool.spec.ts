@@ -44,7 +44,7 @@ describe('the worker pool', () => {
     await Promise.all(pools.splice(0).map(close));
   });
 
-  it('does small work at once, and starts no worker for it', async () => {
+  it('runs small jobs on the caller’s thread and starts no worker for them', async () => {
     const pool = poolWith();
     const job = defineJob('double', (value: number) => value + value, 10);
     await expect(pool.run('user', job, 21, { bytes: 10 })).resolves.toBe(42);
@@ -71,7 +71,7 @@ describe('the worker pool', () => {
     await close(pool);
   });
 
-  it('bounds what waits, of one user and in all, and says when to come back', async () => {
+  it('limits waiting jobs, of a user and in total, with a time to retry', async () => {
     const refusalsOf = async (pool: WorkPool, users: string[]): Promise<unknown[]> => {
       const outcomes = await Promise.allSettled(users.map((user) => pool.run(user, SPIN, 300, LOAD)));
       return outcomes.flatMap((outcome) =>
@@ -91,12 +91,12 @@ describe('the worker pool', () => {
     expect(ofAll).toEqual([refusal('server has')]);
   });
 
-  it('refuses a job that is larger than a share of all bytes, before it is looked at', async () => {
+  it('rejects a job that is larger than the limit before it runs', async () => {
     const run = poolWith({ maxWorkBytes: 2_000_000 }).run('user', DOUBLE, 1, { bytes: 1_000_001 });
     await expect(run).rejects.toMatchObject({ code: 'TOO_LARGE' });
   });
 
-  it('ends a job that is over its time, and goes on with the next', async () => {
+  it('stops a job that exceeds its time, and runs the next', async () => {
     const pool = poolWith({ jobMs: 1_000, workers: 1 });
     await expect(pool.run('user', SPIN, 3_600_000, LOAD)).rejects.toMatchObject({
       code: 'TOO_LARGE',
@@ -116,7 +116,7 @@ describe('the worker pool', () => {
     await expect(pool.run('a', DOUBLE, 2, LOAD)).resolves.toBe(4);
   });
 
-  it('survives a job that eats all memory of its worker', async () => {
+  it('survives a job that uses all memory of its worker', async () => {
     const pool = poolWith({ workerMemoryMb: 64 });
     await expect(pool.run('a', jobOf('eat'), null, LOAD)).rejects.toMatchObject({
       code: 'TOO_LARGE',
@@ -125,7 +125,7 @@ describe('the worker pool', () => {
     await expect(pool.run('a', DOUBLE, 2, LOAD)).resolves.toBe(4);
   });
 
-  it('passes on what a job refuses, and nothing of what it breaks on', async () => {
+  it('passes on the rejection of a job, and no details of an unexpected error', async () => {
     const pool = poolWith();
     await expect(pool.run('a', jobOf('refuse'), null, LOAD)).rejects.toMatchObject({
       code: 'STALE',
@@ -139,11 +139,11 @@ describe('the worker pool', () => {
     });
   });
 
-  it('shows no variable of the environment to a job', async () => {
+  it('gives no environment variables to a job', async () => {
     await expect(poolWith().run('a', jobOf('where'), null, LOAD)).resolves.toEqual([]);
   });
 
-  it('ends what waits and what runs when the server stops', async () => {
+  it('stops waiting and running jobs when the server stops', async () => {
     const pool = poolWith();
     const runs = Array.from({ length: 5 }, () => pool.run('a', SPIN, 3_600_000, LOAD));
     const settled = Promise.allSettled(runs);

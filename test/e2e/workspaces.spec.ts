@@ -1,22 +1,21 @@
 import type { Member, Workspace, WorkspacePage } from '@patchbay/protocol';
-import { startTestServer, type TestServer, type TestUser } from '../support/server.js';
+import { suiteFixture } from '../support/fixtures.js';
+import { startTestServer, type TestUser } from '../support/server.js';
 import { newId } from '../../src/common/ids.js';
 import { Bus } from '../../src/events/bus.js';
 import type { BusMessage } from '../../src/events/messages.js';
 import { EVERY_NODE } from '../../src/events/channels.js';
 
 describe('workspaces', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer());
   let ada: TestUser;
   let ben: TestUser;
 
   beforeAll(async () => {
-    server = await startTestServer();
     [ada, ben] = await Promise.all([server.register(undefined, 'Ada'), server.register()]);
   });
-  afterAll(() => server.close());
 
-  it('belong to whoever makes them', async () => {
+  it('belong to their creator', async () => {
     const { status, body } = await ada.post<Workspace>('/workspaces', { name: 'Engine' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -32,7 +31,7 @@ describe('workspaces', () => {
     expect((await ada.get<{ workspaces: Workspace[] }>('/workspaces')).body.workspaces).toContainEqual(body);
   });
 
-  it('are seen by their members only, each with their own role', async () => {
+  it('are visible to their members only, each with the own role', async () => {
     const { id } = await ada.createWorkspace();
     expect((await ben.get<{ workspaces: Workspace[] }>('/workspaces')).body).toEqual({
       ...{ workspaces: [], nextCursor: null },
@@ -42,7 +41,7 @@ describe('workspaces', () => {
     await ada.request('DELETE', `/workspaces/${id}/members/${ben.id}`);
   });
 
-  it('say whose they are, and come page by page, first those that one made [MEMBER-1]', async () => {
+  it('name their creator and come in pages, own workspaces first [MEMBER-1]', async () => {
     const [zoe, max] = await Promise.all([server.register(undefined, 'Zoe'), server.register()]);
     const foreign = await zoe.createWorkspace('of Zoe');
     await zoe.addMember(foreign.id, max, 'owner');
@@ -65,7 +64,7 @@ describe('workspaces', () => {
     ['a blank name', { name: ' ' }, { name: 'must not be blank' }],
     ['a name with a control character', { name: 'a\u0000' }, { name: 'must not have control characters' }],
     ['something more', { name: 'a', owner: 'b' }, { owner: 'is not a known property' }],
-  ])('are not made with %s', async (_, body, fields) => {
+  ])('are rejected with %s', async (_, body, fields) => {
     const answer = await ada.post('/workspaces', body);
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({ error: expect.any(String) as string, code: 'VALIDATION_ERROR', fields });
@@ -73,19 +72,17 @@ describe('workspaces', () => {
 });
 
 describe('access to a workspace', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer());
   let ada: TestUser;
   let ben: TestUser;
   let id: string;
 
   beforeAll(async () => {
-    server = await startTestServer();
     [ada, ben] = await Promise.all([server.register(), server.register()]);
     ({ id } = await ada.createWorkspace());
   });
-  afterAll(() => server.close());
 
-  it('is refused to a stranger whether the workspace exists or not [REQ-4]', async () => {
+  it('is refused to others in the same way whether the workspace exists or not [REQ-4]', async () => {
     const refusal = { error: 'Access forbidden: User is not a member of this workspace', code: 'FORBIDDEN' };
     expect(await ben.get(`/workspaces/${id}`)).toMatchObject({ status: 403, body: refusal });
     expect(await ben.get(`/workspaces/${newId()}`)).toMatchObject({ status: 403, body: refusal });
@@ -99,7 +96,7 @@ describe('access to a workspace', () => {
     expect((await ada.get<Workspace>(`/workspaces/${id.toUpperCase()}`)).body.id).toBe(id);
   });
 
-  it('asks for the token before it looks at the id [REQ-2]', async () => {
+  it('checks the token before the id [REQ-2]', async () => {
     const { status, body } = await server.request('GET', '/workspaces/engine');
     expect({ status, body }).toEqual({
       status: 401,
@@ -107,7 +104,7 @@ describe('access to a workspace', () => {
     });
   });
 
-  it('leaves the members to the owners', async () => {
+  it('lets only owners change members', async () => {
     await ada.addMember(id, ben);
     const path = `/workspaces/${id}/members`;
     const email = ada.email;
@@ -125,23 +122,21 @@ describe('access to a workspace', () => {
 });
 
 describe('members', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer());
   let ada: TestUser;
   let ben: TestUser;
   let path: string;
   let workspaceId: string;
 
   beforeAll(async () => {
-    server = await startTestServer();
     [ada, ben] = await Promise.all([server.register(undefined, 'Ada'), server.register()]);
   });
   beforeEach(async () => {
     workspaceId = (await ada.createWorkspace()).id;
     path = `/workspaces/${workspaceId}/members`;
   });
-  afterAll(() => server.close());
 
-  it('are added by email, in any case, and listed in the order in which they came', async () => {
+  it('are added by email in any case and listed in the order of joining', async () => {
     const added = await ada.post<Member>(path, { email: ben.email.toUpperCase(), role: 'member' });
     expect(added).toMatchObject({ status: 201, body: { userId: ben.id, email: ben.email, role: 'member' } });
     const { body } = await ada.get<{ members: Member[] }>(path);
@@ -157,7 +152,7 @@ describe('members', () => {
     ]);
   });
 
-  it('are added once, and only with an account', async () => {
+  it('are added once, and only when they have an account', async () => {
     await ada.addMember(workspaceId, ben);
     expect(await ada.post(path, { email: ben.email, role: 'owner' })).toMatchObject({ status: 409 });
     expect(await ada.post(path, { email: 'nobody@example.com', role: 'member' })).toMatchObject({
@@ -169,7 +164,7 @@ describe('members', () => {
     });
   });
 
-  it('may become owners and then act as such', async () => {
+  it('may become owners with their rights', async () => {
     await ada.addMember(workspaceId, ben);
     const answer = await ada.request<Member>('PUT', `${path}/${ben.id}`, { role: 'owner' });
     expect(answer).toMatchObject({ status: 200, body: { userId: ben.id, role: 'owner' } });
@@ -177,13 +172,13 @@ describe('members', () => {
     expect(await ada.get(path)).toMatchObject({ status: 403 });
   });
 
-  it('may be owners no more at their own wish, and are answered', async () => {
+  it('may give up the owner role themselves', async () => {
     await ada.addMember(workspaceId, ben, 'owner');
     const answer = await ada.request<Member>('PUT', `${path}/${ada.id}`, { role: 'member' });
     expect(answer).toMatchObject({ status: 200, body: { userId: ada.id, role: 'member' } });
   });
 
-  it('keep an owner among them', async () => {
+  it('always include an owner', async () => {
     await ada.addMember(workspaceId, ben);
     expect(await ada.request('PUT', `${path}/${ada.id}`, { role: 'member' })).toMatchObject({
       status: 409,
@@ -195,12 +190,12 @@ describe('members', () => {
     });
   });
 
-  it('lose access with their membership, and whoever listens is told', async () => {
+  it('lose access with their membership, and open connections are told', async () => {
     await ada.addMember(workspaceId, ben);
-    const heard: BusMessage[] = [];
-    server.app.get(Bus, { strict: false }).subscribe(EVERY_NODE, (message) => heard.push(message));
+    const received: BusMessage[] = [];
+    server.app.get(Bus, { strict: false }).subscribe(EVERY_NODE, (message) => received.push(message));
     expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 204, body: '' });
-    expect(heard).toEqual([{ type: 'member_removed', workspaceId, userId: ben.id }]);
+    expect(received).toEqual([{ type: 'member_removed', workspaceId, userId: ben.id }]);
     expect(await ben.get(`/workspaces/${workspaceId}`)).toMatchObject({ status: 403 });
     expect(await ada.request('DELETE', `${path}/${ben.id}`)).toMatchObject({ status: 404 });
     expect(await ada.request('DELETE', `${path}/ben`)).toMatchObject({
@@ -209,7 +204,7 @@ describe('members', () => {
     });
   });
 
-  it('can be changed by many at once without losing one', async () => {
+  it('can be changed concurrently without losing a change', async () => {
     const users = await Promise.all(Array.from({ length: 6 }, () => server.register()));
     const answers = await Promise.all(
       users.map((user) => ada.post(path, { email: user.email, role: 'member' })),

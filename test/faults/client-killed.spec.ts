@@ -41,7 +41,7 @@ describe('A client that is killed', () => {
   );
 
   it.concurrent(
-    'between its log line and its result says it twice rather than never, and has done it once',
+    'between its log line and its result logs the call twice and executes it once',
     onServer(async (fixture) => {
       const editor = await fixture.editor();
       const client = await fixture.connect(editor, { pauseAt: 'before:finished' });
@@ -115,7 +115,7 @@ describe('A client that is killed', () => {
   );
 
   it.concurrent(
-    'before it has seen the call leaves it to another client of its user',
+    'before it has received the call leaves the call to another client of its user',
     onImpatientServer(async (fixture) => {
       const [first, second] = [await fixture.editor('first'), await fixture.editor('second')];
       const client = await fixture.connect(first);
@@ -130,7 +130,7 @@ describe('A client that is killed', () => {
   );
 
   it.concurrent(
-    'with a call in hand is waited for, whoever else is there',
+    'during a call keeps the call, although another client is connected',
     onImpatientServer(async (fixture) => {
       const [first, second] = [await fixture.editor('first'), await fixture.editor('second')];
       const client = await fixture.connect(first, { pauseAt: 'after:intent' });

@@ -45,7 +45,7 @@ describeOnSmallDisk('a server whose disk is full', () => {
       'content-type': 'application/octet-stream',
     });
 
-  it('is not ready until there is room, and says why in its log alone [REQ-31]', async () => {
+  it('is not ready until there is space, and logs the reason [REQ-31]', async () => {
     expect(await ready()).toBe(200);
     disk.fill();
     await until(503);
@@ -57,7 +57,7 @@ describeOnSmallDisk('a server whose disk is full', () => {
     expect(log.join('')).toContain('The storage is ready again');
   });
 
-  it('refuses what it cannot store with 503 and Retry-After, answers what is there, and recovers [SHARE-4]', async () => {
+  it('rejects writes with 503 and Retry-After, answers reads, and recovers [SHARE-4]', async () => {
     const kept = new Uint8Array(1024 * 1024).fill(1);
     expect((await put('kept.bin', kept)).status).toBe(201);
     disk.fill(64 * 1024);
@@ -73,7 +73,7 @@ describeOnSmallDisk('a server whose disk is full', () => {
     expect((await put('more.bin', more)).status).toBe(201);
   });
 
-  it('takes an upload of a client once it can, and not before [SHARE-4]', async () => {
+  it('accepts an upload of a client only once there is space [SHARE-4]', async () => {
     const client = await fixture.client();
     await fixture.post([createCall('c1')]);
     await waitFor(() => client.calls.length === 1, 'the call');
@@ -92,7 +92,7 @@ describeOnSmallDisk('a server whose disk is full', () => {
 });
 
 describeOnSmallDisk('a client that has a result for a server whose disk is full', () => {
-  it('keeps it in its journal and brings it once there is room [SHARE-4] [RELAY-8]', async () => {
+  it('keeps the result in its journal and sends it once there is space [SHARE-4] [RELAY-8]', async () => {
     const disk = SmallDisk.mount(48);
     const server = await ServerProcess.start(join(disk.path, 'data'), await freePort());
     const fixture = await FaultFixture.on(server);

@@ -120,7 +120,7 @@ describe('A client that is killed while it runs a patch batch', () => {
   );
 
   it.concurrent(
-    'between two files leaves nothing of it where the user has changed the next one meanwhile',
+    'between two files rolls the batch back when the user has changed the next file',
     onServer(async (fixture) => {
       const editor = await fixture.editor();
       const client = await fixture.connect(editor, { pauseAt: 'after:place' });

@@ -17,7 +17,7 @@ async function executeUnheard(fixture: FaultFixture, editor: Editor): Promise<vo
 
 describe('A server that is killed', () => {
   it.concurrent(
-    'after accepting a turn has it executed once a client is there',
+    'after it has accepted a turn has the turn executed when a client connects',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       expect((await fixture.post('t1')).status).toBe(202);
@@ -29,7 +29,7 @@ describe('A server that is killed', () => {
   );
 
   it.concurrent(
-    'after forwarding a call that never arrived sends it again',
+    'after it has sent a call that never arrived sends the call again',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       await fixture.connect(editor);
@@ -47,7 +47,7 @@ describe('A server that is killed', () => {
   );
 
   it.concurrent(
-    'after forwarding a call whose acknowledgement is on its way has it executed at the return, and not before',
+    'during the acknowledgement of a call has the call executed after its restart and not before',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       await fixture.connect(editor);
@@ -68,7 +68,7 @@ describe('A server that is killed', () => {
   );
 
   it.concurrent(
-    'while the result of a call is on its way takes it at the return',
+    'during the upload of a result accepts the result after its restart',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       await executeUnheard(fixture, editor);
@@ -91,7 +91,7 @@ describe('A server that is killed', () => {
   );
 
   it.concurrent(
-    'while a person is asked goes on from there',
+    'while a person is asked continues from the question',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       const client = await fixture.connect(editor, { yes: false });
@@ -109,7 +109,7 @@ describe('A server that is killed', () => {
   );
 
   it.concurrent(
-    'while a call is written learns of its result',
+    'during the write of a call gets its result after the restart',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       const client = await fixture.connect(editor, { pauseAt: 'before:intent' });
@@ -129,7 +129,7 @@ describe('A server that is killed', () => {
   );
 
   it.concurrent(
-    'between the commit of a result and its acknowledgement knows the result when it comes again [RELAY-8]',
+    'between the commit of a result and its acknowledgement recognises the repeated result [RELAY-8]',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       const client = await fixture.connect(editor, { pauseAt: 'before:intent' });
@@ -153,7 +153,7 @@ describe('A server that is killed', () => {
   );
 
   it.concurrent(
-    'again and again during one call still has it executed once',
+    'repeatedly during one call has the call executed once',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       await executeUnheard(fixture, editor);
@@ -184,7 +184,7 @@ describe('A server that is killed', () => {
 
 describe('An orchestrator that posts the same turn again', () => {
   it.concurrent(
-    'during and after an outage gets the turn that it made before',
+    'during and after an outage gets the turn that it has created before',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       await fixture.connect(editor);
@@ -205,7 +205,7 @@ describe('An orchestrator that posts the same turn again', () => {
   );
 
   it.concurrent(
-    'after its answer was lost on the way gets the same answer',
+    'gets the same answer when the first one was lost',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       await fixture.connect(editor);
@@ -244,7 +244,7 @@ describeOnMongoBackend('A server that is killed while its projector moves events
 
 describe('A server that is told to stop', () => {
   it.concurrent(
-    'ends with 0 while a call is in hand, and its client brings the result to the next server [RELAY-13]',
+    'exits with 0 during a call, and the client sends the result to the next server [RELAY-13]',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       const client = await fixture.connect(editor, { pauseAt: 'before:intent' });
@@ -262,7 +262,7 @@ describe('A server that is told to stop', () => {
   );
 
   it.concurrent(
-    'answers who waits for a turn before it goes',
+    'answers requests that wait for a turn before it exits',
     inFixture(async (fixture) => {
       const editor = await fixture.editor();
       const client = await fixture.connect(editor, { yes: false });

@@ -23,6 +23,16 @@ export class ConnectAtTerminal {
   private directory!: string;
   private readonly terminals: Terminal[] = [];
 
+  /** One server for all tests of a `describe`; each test has a workspace and a folder of its own. */
+  static forEachTest(): ConnectAtTerminal {
+    const fixture = new ConnectAtTerminal();
+    beforeAll(() => fixture.start());
+    afterAll(() => fixture.close());
+    beforeEach(() => fixture.open());
+    afterEach(() => fixture.leave());
+    return fixture;
+  }
+
   async start(): Promise<void> {
     this.server = await startTestServer();
   }

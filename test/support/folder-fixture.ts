@@ -44,6 +44,14 @@ export class FolderFixture {
     this.workspaceId = (await this.user.createWorkspace()).id;
   }
 
+  /** A machine in a workspace of its own, for the next test, whose folder is a repository with these files. */
+  async laptop(files: Record<string, string>): Promise<Machine> {
+    await this.begin();
+    const laptop = this.machine();
+    await laptop.repository(files);
+    return laptop;
+  }
+
   /** A machine of the user, with a wire to the server; the same name is the same machine within a test. */
   machine(name = 'laptop', folderName = 'proj', wire: { url: string } = this.server): Machine {
     const directory = join(this.directory, `${this.workspaceId}-${name}`);

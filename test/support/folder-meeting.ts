@@ -231,17 +231,18 @@ export class Meeting {
 
   /** The model is told of no difference that is none any more. */
   private async isNoMoreTold(): Promise<void> {
-    const told = async (): Promise<boolean> => {
+    const isReported = async (): Promise<boolean> => {
       const lines = (await this.model.context()).split('\n');
       return lines.some(
         (line) => TOLD.test(line) && line.includes(`${this.machine.folderName}/${this.folder}/`),
       );
     };
-    await waitFor(async () => !(await told()), `the context to know that ${this.path} is settled`).catch(
-      async (error: unknown) => {
-        throw new Error(`${String(error)}\n${await this.model.context()}\n${this.log}`);
-      },
-    );
+    await waitFor(
+      async () => !(await isReported()),
+      `the context to know that ${this.path} is settled`,
+    ).catch(async (error: unknown) => {
+      throw new Error(`${String(error)}\n${await this.model.context()}\n${this.log}`);
+    });
   }
 
   private async here(): Promise<Record<string, string>> {

@@ -102,10 +102,10 @@ export class PatchFixture {
   constructor(private readonly server: () => TestServer) {}
 
   /** A user with a workspace and a client of their own, for the next test. */
-  async open(): Promise<PatchFixture> {
+  async open(): Promise<RelayFixture> {
     this.fixture = await RelayFixture.on(this.server(), await this.server().register());
     this.client = await this.fixture.client({ tools: ['workspace_write_patch', 'workspace_create_file'] });
-    return this;
+    return this.fixture;
   }
 
   readonly write = async (path: string, text: string): Promise<void> => {

@@ -108,8 +108,8 @@ export class ReverseProxy {
       env: { PATH: process.env.PATH ?? '', HOME: directory },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    let output = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
     const proxy = new ReverseProxy(
       `http://127.0.0.1:${port}`,
       `https://localhost:${tlsPort}`,
@@ -117,7 +117,7 @@ export class ReverseProxy {
       directory,
     );
     await waitFor(async () => {
-      if (child.exitCode !== null) throw new Error(`${kind} ended: ${said}`);
+      if (child.exitCode !== null) throw new Error(`${kind} ended: ${output}`);
       return listens(port);
     }, `${kind} to listen`);
     return proxy;

@@ -125,8 +125,8 @@ export class Terminal {
   async shows(text: string | RegExp, timeoutMs = 20_000): Promise<void> {
     // Words are laid out for the window: what they say does not depend on where a row ends.
     const { source, flags } = typeof text === 'string' ? literal(text) : text;
-    const wanted = new RegExp(source.replaceAll(' ', '\\s'), flags);
-    const has = (): boolean => this.said.search(wanted) !== -1;
+    const pattern = new RegExp(source.replaceAll(' ', '\\s'), flags);
+    const has = (): boolean => this.said.search(pattern) !== -1;
     const look = waitFor(() => has() || this.ended !== null, `the terminal to show ${text}`, timeoutMs);
     await look.catch((error: unknown) => {
       throw new Error(`${String(error)}:\n${this.log}`);

@@ -39,12 +39,12 @@ export async function lookAt(
 /** Imports from a stdin that has the beginning of an export and no end, and is killed there. */
 export async function killedImport(file: string, args: string[], env: Record<string, string>): Promise<void> {
   const importing = openAdmin(['import', '-', ...args], env);
-  let said = '';
-  importing.stderr.on('data', (text: Buffer) => (said += text.toString()));
+  let output = '';
+  importing.stderr.on('data', (text: Buffer) => (output += text.toString()));
   const ended = new Promise((resolve) => importing.once('close', resolve));
   const whole = await readFile(file);
   importing.stdin.on('error', () => undefined).write(whole.subarray(0, whole.indexOf('{"kind":"turns"')));
-  await waitFor(() => /imported \d+ versions/.test(said), `versions to be imported: ${said}`);
+  await waitFor(() => /imported \d+ versions/.test(output), `versions to be imported: ${output}`);
   importing.kill('SIGKILL');
   await ended;
 }

@@ -1,23 +1,25 @@
 import type { InvokeResult, TurnResult } from '@patchbay/protocol';
 import { RelayFixture } from './relay-fixture.js';
-import { startTestServer, type TestServer, type TestUser } from './server.js';
+import { oneServer, type TestServer, type TestUser } from './server.js';
 
 export const MAX_WAIT_MS = 5_000;
 
-/** A server with low limits for turns, and a user who posts them. */
+/** A server with low limits for turns, which all tests of a `describe` share, and a user who posts turns. */
 export class TurnFixture {
-  server!: TestServer;
   user!: TestUser;
   fixture!: RelayFixture;
+  private readonly one = oneServer({
+    ...{ maxOpenTurns: 3, maxCallsPerTurn: 5, maxWaitMs: MAX_WAIT_MS },
+    ...{ maxExecutionMs: 2_000, executionMs: 1_000 },
+  });
 
-  async start(): Promise<void> {
-    const limits = { maxOpenTurns: 3, maxCallsPerTurn: 5, maxWaitMs: MAX_WAIT_MS };
-    this.server = await startTestServer({ config: { ...limits, maxExecutionMs: 2_000, executionMs: 1_000 } });
-    this.user = await this.server.register();
+  get server(): TestServer {
+    return this.one();
   }
 
-  /** In a new workspace. */
+  /** A new user in a new workspace. */
   async open(): Promise<RelayFixture> {
+    this.user = await this.server.register();
     return (this.fixture = await RelayFixture.on(this.server, this.user));
   }
 
@@ -29,8 +31,4 @@ export class TurnFixture {
       { toolCalls, waitMs: 0, ...more },
       { authorization: `Bearer ${this.user.token}`, 'idempotency-key': key },
     );
-
-  close(): Promise<void> {
-    return this.server.close();
-  }
 }

@@ -1,17 +1,16 @@
 import type { Turn } from '../../src/storage/ports/turn.js';
 import type { TurnInput } from '../../src/turns/state/turn-input.js';
 import { aCall, NOON } from '../../src/turns/state/turn.sample.js';
+import { testFixture } from '../support/fixtures.js';
 import { TurnNode } from '../support/turn-node.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('the open turns of a node', () => {
-  let node: TurnNode;
+  const node = testFixture(() => TurnNode.open());
   let turn: Turn;
   beforeEach(async () => {
-    node = await TurnNode.open();
     turn = await node.given({ calls: [aCall({ callId: '1', deliveryAt: NOON + 100 })], dueAt: NOON + 100 });
   });
-  afterEach(() => node.close());
 
   const claim: TurnInput = { type: 'claim', callId: '1', clientId: 'a', folder: [], ackWithinMs: 40 };
   const cancel: TurnInput = { type: 'cancel', toolCallId: null, byUserId: 'u' };

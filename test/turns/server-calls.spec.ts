@@ -80,8 +80,8 @@ describe('the server-located calls of a turn', () => {
     execute = () => (errors.length > 0 ? Promise.reject(errors.shift()!) : Promise.resolve({}));
     const turn = await accept();
     expect(await ends(turn)).toEqual(['failed NOT_FOUND', 'failed INTERNAL_ERROR', 'succeeded']);
-    const told = [await calls(turn), await trailOf(node.backend.stores, node.workspaceId)];
-    expect(JSON.stringify(told)).not.toContain('secret');
+    const state = [await calls(turn), await trailOf(node.backend.stores, node.workspaceId)];
+    expect(JSON.stringify(state)).not.toContain('secret');
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { testFixture } from '../support/fixtures.js';
 import { settled, TurnNode } from '../support/turn-node.js';
 import { leave, trailOf } from '../contract/records.js';
 import type { Turn } from '../../src/storage/ports/turn.js';
@@ -35,12 +36,11 @@ const steps = (events: readonly { name: string }[]): string[] =>
   events.map(({ name }) => name.split('.')[2]!);
 
 describe('the mailbox of a turn', () => {
-  let node: TurnNode;
+  const node = testFixture(() => TurnNode.open());
   let turn: Turn;
   let commits: { before: number; after: number; own: boolean }[];
   let mailbox: TurnMailbox;
   beforeEach(async () => {
-    node = await TurnNode.open();
     const held = { status: 'acknowledged', attempt: 1, clientId: 'editor', approvalAt: NOON + 1 } as const;
     turn = await node.given({ calls: CALLS.map((callId) => aCall({ callId, toolCallId: callId, ...held })) });
     commits = [];
@@ -53,7 +53,6 @@ describe('the mailbox of a turn', () => {
         commits.push({ before: before.version, after: after.version, own: events !== null }),
     );
   });
-  afterEach(() => node.close());
 
   const stored = async (): Promise<Turn> => (await node.backend.stores.turns.find(turn))!;
   const trail = async (): Promise<string[]> => steps(await trailOf(node.backend.stores, node.workspaceId));

@@ -1,16 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommandFixture } from '../../support/command-fixture.js';
-import { PASSWORD, startTestServer, type TestServer } from '../../support/server.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
+import { PASSWORD, startTestServer } from '../../support/server.js';
 import type { Ran } from '../../support/run-command.js';
 
-describe('patchbay, of logins', () => {
-  let server: TestServer;
-  let setup: CommandFixture;
-  beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (setup = await CommandFixture.on(server)));
-  afterEach(() => setup.close());
-  afterAll(() => server.close());
+describe('patchbay commands for logins:', () => {
+  const server = suiteFixture(() => startTestServer());
+  const setup = testFixture(() => CommandFixture.on(server));
 
   const run = (...args: string[]): Promise<Ran> => {
     const [command, ...rest] = args;
@@ -24,7 +21,7 @@ describe('patchbay, of logins', () => {
       logins: Record<string, { tokens: { refreshToken: string }; workspaceId: string }>;
     };
 
-  it('logs out: the refresh token works no more, and nothing of the login is kept', async () => {
+  it('logout revokes the refresh token and removes the stored login', async () => {
     const { user } = setup.fixture;
     await login();
     const { refreshToken } = (await stored()).logins[server.url]!.tokens;
@@ -36,7 +33,7 @@ describe('patchbay, of logins', () => {
     expect((await run('status')).code).toBe(3);
   });
 
-  it('does not log out without the server, unless it is to be forgotten here alone', async () => {
+  it('does not log out without the server, unless told to forget the login locally', async () => {
     const { url } = server;
     await login();
     const nowhere = 'http://127.0.0.1:9';
@@ -54,7 +51,7 @@ describe('patchbay, of logins', () => {
     expect((await stored()).logins).toEqual({});
   });
 
-  it('lists the workspaces, and keeps the one that is chosen for the other commands', async () => {
+  it('lists the workspaces and stores the chosen one for other commands', async () => {
     const { user, workspaceId } = setup.fixture;
     await run('login', '--email', user.email, '--workspace', workspaceId);
     const { id } = await user.createWorkspace('Second');

@@ -3,17 +3,14 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommandFixture } from '../../support/command-fixture.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { CLIENT } from '../../support/processes.js';
 import { createCall } from '../../support/relay-fixture.js';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { startTestServer } from '../../support/server.js';
 
-describe('patchbay, where the reader of its output has gone', () => {
-  let server: TestServer;
-  let setup: CommandFixture;
-  beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (setup = await CommandFixture.on(server)));
-  afterEach(() => setup.close());
-  afterAll(() => server.close());
+describe('patchbay with a closed output pipe:', () => {
+  const server = suiteFixture(() => startTestServer());
+  const setup = testFixture(() => CommandFixture.on(server));
 
   /** Runs the built command, and closes its stdout at the first byte, or before one where there is no other. */
   const cut = async (
@@ -44,7 +41,7 @@ describe('patchbay, where the reader of its output has gone', () => {
     });
 
   it.each([[[]], [['--json']], [['--csv']], [['--last', '500', '--json']]])(
-    'audit %j ends in silence, and as if it had printed all',
+    'audit %j ends without an error, as if it had printed everything',
     async (flags) => {
       await Promise.all(Array.from({ length: 300 }, (_, at) => call(`/some/where/file-${at}`)));
       expect(await cut('data', 'audit', ...flags)).toEqual({ code: 0, err: '' });
@@ -60,12 +57,12 @@ describe('patchbay, where the reader of its output has gone', () => {
     ['status', '--json'],
     ['approvals'],
     ['completion', 'bash'],
-  ])('%s %s ends in silence', async (...args) => {
+  ])('%s %s ends without an error', async (...args) => {
     const { code, err } = await cut('start', ...args);
     expect([code, err.includes('EPIPE'), err.includes(' at ')]).toEqual([0, false, false]);
   });
 
-  it('turn does what it was asked to, with the exit code of that', async () => {
+  it('turn runs to its end, with its exit code', async () => {
     const path = join(setup.directory, 'turn.json');
     const write = { toolCallId: 'w', name: 'write', arguments: { path: '/by/turn', content: { text: 'x' } } };
     await writeFile(path, JSON.stringify({ turnId: 'cut', toolCalls: [write] }));

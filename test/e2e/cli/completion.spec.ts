@@ -36,7 +36,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('The script of patchbay completi
     afterAll(() => rm(directory, { recursive: true }));
     const offered = (line: string) => completionsIn(shell, script, line, directory);
 
-    it('is sound', () => {
+    it('has valid syntax', () => {
       const flags = shell === 'fish' ? '--no-execute' : '-n';
       expect(spawnSync(shell, [flags, script], { encoding: 'utf8' })).toMatchObject({
         status: 0,
@@ -54,7 +54,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('The script of patchbay completi
       expect(offered(`patchbay ${command} --`)).toEqual(expect.arrayContaining(optionsInHelp(command)));
     });
 
-    it('completes words, folders and files where the help says that these are meant', () => {
+    it('completes words, folders and files where the help expects them', () => {
       expect(offered('patchbay audit --success ')).toEqual(['false', 'true']);
       expect(offered('patchbay completion ')).toEqual(expect.arrayContaining(['bash', 'fish', 'zsh']));
       expect(offered('patchbay approvals --ask mk')).toEqual(['mkdir']);

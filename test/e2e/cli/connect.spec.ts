@@ -2,16 +2,16 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import { CommandFixture } from '../../support/command-fixture.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { CLIENT, TestProcess } from '../../support/processes.js';
 import { createCall } from '../../support/relay-fixture.js';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { startTestServer } from '../../support/server.js';
 
 describe('patchbay connect', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer());
   let setup: CommandFixture;
   let folder: string;
   let client: TestProcess;
-  beforeAll(async () => void (server = await startTestServer()));
   beforeEach(async () => {
     setup = await CommandFixture.on(server);
     folder = await setup.folder('proj');
@@ -20,7 +20,6 @@ describe('patchbay connect', () => {
     if (client?.running) await client.kill();
     await setup.close();
   });
-  afterAll(() => server.close());
 
   const connect = async (args: string[], env: Record<string, string> = {}): Promise<void> => {
     client = new TestProcess('patchbay', CLIENT, ['connect', ...args], { ...setup.env, ...env });
@@ -35,7 +34,7 @@ describe('patchbay connect', () => {
   const logged = (event: string): unknown =>
     JSON.parse(client.stderr.split('\n').find((line) => line.startsWith(`{"event":"${event}"`))!);
 
-  it('executes allowed calls, logs them as JSON lines [AUDIT-6], and ends with a signal', async () => {
+  it('executes allowed calls, logs them as JSON lines and stops on a signal [AUDIT-6]', async () => {
     await connect([folder, '--allow', 'src/**']);
     const { status, callId } = await outcome(createCall('c1', 'src/a.txt'));
     expect(status).toBe('succeeded');
@@ -71,7 +70,7 @@ describe('patchbay connect', () => {
     );
   });
 
-  it('takes its folder as an argument like push and pull, and others with --root', async () => {
+  it('accepts its folder as an argument like push and pull, and others with --root', async () => {
     const other = await setup.folder('other');
     await connect([folder, '--root', other, '--yes']);
     await outcome(createCall('c1', 'proj/a.txt'), createCall('c2', 'other/b.txt'));
@@ -79,7 +78,7 @@ describe('patchbay connect', () => {
     expect([await readdir(folder), await readdir(other)]).toEqual([['a.txt'], ['b.txt']]);
   });
 
-  it('asks about Cloud changes of the server by the same rules, and changes nothing itself', async () => {
+  it('asks about Cloud changes of the server by the same rules, and does not run them', async () => {
     await setup.run('approvals', '--ask', 'write');
     await connect([folder, '--allow', 'notes/**']);
     const args = { path: '/notes/a.txt', content: { text: 'x\n' } };
@@ -89,7 +88,7 @@ describe('patchbay connect', () => {
     expect(client.stderr).toContain('write write the Cloud file notes/a.txt (1 line, 2 bytes), allowed by');
   });
 
-  it('writes nothing without a terminal if no rule allows it, and waits', async () => {
+  it('writes nothing without a terminal and without a rule, and waits', async () => {
     await connect([folder, '--allow', 'src/**']);
     const { turnId } = (await setup.fixture.post([createCall('c1', 'other.txt')])).body.result;
     await setup.fixture.untilCall(turnId, 'c1', 'awaiting_approval');
@@ -97,7 +96,7 @@ describe('patchbay connect', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is the same client at every start in a folder, and another in another folder', async () => {
+  it('has the same client id at every start in a folder, and another in another folder', async () => {
     const ids = async () => {
       const path = `/workspaces/${setup.fixture.workspaceId}/clients`;
       const { body } = await setup.fixture.user.get<{ clients: { clientId: string }[] }>(path);
@@ -121,7 +120,7 @@ describe('patchbay connect', () => {
     ]);
   });
 
-  it('lets no call into server data in its folder, and says so once', async () => {
+  it('lets no call access server data in its folder, and says so once', async () => {
     const data = join(folder, 'server', '.patchbay');
     await mkdir(data, { recursive: true });
     await writeFile(join(data, 'patchbay.db'), '');

@@ -34,7 +34,7 @@ describe('The exit code', () => {
   });
   const at = (url: string, home = join(setup.directory, 'nobody')) => ['--home', home, '--url', url];
 
-  it.each(COMMANDS)('of %s %j is 3 for who is not logged in, and says what to do', async (name, args) => {
+  it.each(COMMANDS)('of %s %j is 3 without a login, with what to do', async (name, args) => {
     const { code, err } = await setup.bare([name, ...at(server.url), ...args], { stdin: TURN });
     expect([code, err]).toEqual([
       3,
@@ -54,7 +54,7 @@ describe('The exit code', () => {
   });
 
   it.each([['login', ['--email', 'a@example.com']], ...COMMANDS] as typeof COMMANDS)(
-    'of %s %j is 2 for an option that there is not, a URL that is none, and a word too many',
+    'of %s %j is 2 for an unknown option, an invalid URL and a surplus argument',
     async (name, args) => {
       for (const wrong of [['--bogus'], ['--url', 'localhost'], ['--url', 'http://h/?x=1']]) {
         expect((await setup.bare([name, ...at(server.url), ...wrong, ...args], { stdin: TURN })).code).toBe(
@@ -96,7 +96,7 @@ describe('The exit code', () => {
       /^patchbay: event is not the name of an event; there are Turn\.Accepted, /,
     ],
     [['--error-code', 'Nope', '--json'], /^patchbay: errorCode is not a known code, .*known: UNKNOWN_TOOL, /],
-  ])('of audit %j is 2, and names what there is', async (flags, said) => {
+  ])('of audit %j is 2, with the valid values', async (flags, said) => {
     const { code, out, err } = await setup.run('audit', ...flags);
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(said)]);
   });
@@ -112,7 +112,7 @@ describe('The exit code', () => {
     ]);
   });
 
-  it('is 8 where a pull could not write all that there is, and names the file', async () => {
+  it('is 8 when a pull could not write every file, with the file named', async () => {
     await setup.run('push', await setup.folder('proj', { a: 'a\n', b: 'b\n' }));
     const other = await setup.folder('elsewhere/proj');
     await mkdir(join(other, 'b'));
@@ -120,7 +120,7 @@ describe('The exit code', () => {
     expect([code, out]).toEqual([8, expect.stringContaining('failed 1:\n  b: "b" is a folder.\n')]);
   });
 
-  it('is 8 where a pull cannot make the folder that it is to write', async () => {
+  it('is 8 when a pull cannot create its folder', async () => {
     await writeFile(join(setup.directory, 'a-file'), '');
     const folder = join(setup.directory, 'a-file', 'below');
     const { code, err } = await setup.run('pull', folder);
@@ -130,7 +130,7 @@ describe('The exit code', () => {
     ]);
   });
 
-  it('is 1 where what it keeps cannot be opened, and names the file', async () => {
+  it('is 1 when a stored file cannot be opened, with the file named', async () => {
     await setup.run('push', await setup.folder('p', { a: 'a\n' }));
     const home = join(setup.directory, 'broken');
     await mkdir(home);

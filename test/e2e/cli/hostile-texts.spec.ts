@@ -6,8 +6,9 @@ import { PassThrough } from 'node:stream';
 import { runCli } from '../../../packages/cli/src/program.js';
 import type { CliIo } from '../../../packages/cli/src/settings.js';
 import { CommandFixture } from '../../support/command-fixture.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { createCall } from '../../support/relay-fixture.js';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { startTestServer } from '../../support/server.js';
 
 /** A colour, the title of the window, an escape sequence of one byte, and a change of the direction of writing. */
 const TAINT = '\u001b[45m\u001b]0;x\u0007\u009b\u202e';
@@ -52,11 +53,10 @@ async function taintingProxy(target: string): Promise<Server> {
   return proxy;
 }
 
-describe('Texts of a hostile server or disk', () => {
-  let server: TestServer;
+describe('Hostile texts of a server or a disk', () => {
+  const server = suiteFixture(() => startTestServer());
   let setup: CommandFixture;
   let proxy: Server;
-  beforeAll(async () => void (server = await startTestServer()));
   beforeEach(async () => {
     setup = await CommandFixture.on(server);
     proxy = await taintingProxy(server.url);
@@ -66,10 +66,9 @@ describe('Texts of a hostile server or disk', () => {
     proxy.close();
     await setup.close();
   });
-  afterAll(() => server.close());
 
   /** Both streams of a command at a terminal. */
-  async function said(args: readonly string[], url?: string): Promise<string> {
+  async function outputOf(args: readonly string[], url?: string): Promise<string> {
     const stream = () => Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 24 });
     const [stdout, stderr] = [stream(), stream()];
     let text = '';
@@ -83,7 +82,7 @@ describe('Texts of a hostile server or disk', () => {
     return text;
   }
 
-  it('steer no terminal, whichever command shows them', async () => {
+  it('send no control sequences to the terminal, in any command', async () => {
     const { turnId } = (await setup.fixture.post([createCall('c1', 'proj/a.txt')], { waitMs: 0 })).body
       .result;
     const turn = join(setup.directory, 'turn.json');
@@ -102,13 +101,13 @@ describe('Texts of a hostile server or disk', () => {
       [['revert', setup.fixture.workspaceId], 'patchbay: '],
       [['turn', '--follow', 'none'], 'There is no turn'],
     ] as [string[], string][]) {
-      const text = await said(args);
+      const text = await outputOf(args);
       expectHarmless(text);
       expect(text).toContain(shows);
     }
   });
 
-  it('steer no terminal where they are names of files, or what was noted in the home', async () => {
+  it('send no control sequences to the terminal as file names or stored notes', async () => {
     const folder = await setup.folder(`proj${TAINT}`, {
       [`a${TAINT}.txt`]: 'a\n',
       [`.env${TAINT}`]: 'X=1\n',
@@ -120,7 +119,7 @@ describe('Texts of a hostile server or disk', () => {
       ['status', folder],
       ['pull', folder, '--force'],
     ]) {
-      expectHarmless(await said(args, server.url));
+      expectHarmless(await outputOf(args, server.url));
     }
     const rules = join(setup.home, 'rules');
     await mkdir(rules);
@@ -135,7 +134,7 @@ describe('Texts of a hostile server or disk', () => {
       at: 'a',
     };
     await writeFile(join(rules, '1.json'), JSON.stringify(tainted(rule)));
-    const approvals = await said(['approvals'], server.url);
+    const approvals = await outputOf(['approvals'], server.url);
     expectHarmless(approvals);
     expect(approvals).toContain('1  every call of t\\x1b');
     // The note of the workspace that was chosen before.
@@ -144,6 +143,6 @@ describe('Texts of a hostile server or disk', () => {
       const noted = { ...(JSON.parse(await readFile(file, 'utf8')) as object), name: TAINT, whose: TAINT };
       await writeFile(file, JSON.stringify(noted));
     }
-    expectHarmless(await said(['audit'], server.url));
+    expectHarmless(await outputOf(['audit'], server.url));
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { CLIENT, TestProcess } from '../../support/processes.js';
 import { makeCertificate } from '../../support/reverse-proxy.js';
 
-describe('patchbay, of a server with a certificate of an own authority', () => {
+describe('patchbay and a server with a certificate of a private authority:', () => {
   let directory: string;
   let server: Server;
   let certificate: string;
@@ -48,7 +48,7 @@ describe('patchbay, of a server with a certificate of an own authority', () => {
     },
   );
 
-  it('speaks to it where the variable is set', async () => {
+  it('connects when the variable is set', async () => {
     const { code, err } = await run({ NODE_EXTRA_CA_CERTS: certificate }, 'workspaces');
     expect([code, err.includes('NODE_EXTRA_CA_CERTS')]).toEqual([3, false]);
   });

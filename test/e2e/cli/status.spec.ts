@@ -1,19 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CommandFixture } from '../../support/command-fixture.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { createCall } from '../../support/relay-fixture.js';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { startTestServer } from '../../support/server.js';
 import { put } from '../../support/sync-fixture.js';
 
 describe('patchbay status', () => {
-  let server: TestServer;
-  let setup: CommandFixture;
-  beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (setup = await CommandFixture.on(server)));
-  afterEach(() => setup.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer());
+  const setup = testFixture(() => CommandFixture.on(server));
 
-  it('tells who and where one is, and what to do in a folder that is new here', async () => {
+  it('reports user, server and workspace, and what to do in a new folder', async () => {
     const { user, workspaceId } = setup.fixture;
     const { code, out } = await setup.run('status', await setup.folder('proj'));
     expect(code).toBe(0);
@@ -28,7 +25,7 @@ describe('patchbay status', () => {
     ]);
   });
 
-  it('tells what waits, for whom and until when, and whose client is connected', async () => {
+  it('reports open calls with their client and deadline, and connected clients', async () => {
     const folder = await setup.folder('proj', { 'a.txt': 'a\n' });
     await setup.run('push', folder);
     await setup.fixture.post([createCall('c1', 'proj/b.txt')], { turnId: 't1' });
@@ -46,7 +43,7 @@ describe('patchbay status', () => {
     expect(out).toContain(`Folder     ${folder} is "proj" in the Cloud, without differences\n`);
   });
 
-  it('tells in what a folder and the Cloud differ, by who has changed it, and changes neither', async () => {
+  it('reports the differences of a folder and the Cloud with their author, and changes neither', async () => {
     const folder = await setup.folder('proj', { here: '1', gone: '1', there: '1', both: '1', same: '1' });
     await setup.run('push', folder);
     await put(folder, { here: '2', both: '2', fresh: '2' });
@@ -81,7 +78,7 @@ describe('patchbay status', () => {
     });
   });
 
-  it("tells an owner how much of others' is open, and a member of their own alone", async () => {
+  it('reports open turns of others to an owner, and only the own ones to a member', async () => {
     const { fixture } = setup;
     const ben = await fixture.server.register();
     await fixture.user.addMember(fixture.workspaceId, ben);

@@ -1,19 +1,16 @@
 import { userInfo } from 'node:os';
 import { CommandFixture } from '../../support/command-fixture.js';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
+import { startTestServer } from '../../support/server.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('A token that is passed to patchbay', () => {
   const clock = new ShiftedClock();
-  let server: TestServer;
-  let setup: CommandFixture;
-  beforeAll(async () => void (server = await startTestServer({ clock })));
-  beforeEach(async () => void (setup = await CommandFixture.on(server)));
-  afterEach(() => setup.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer({ clock }));
+  const setup = testFixture(() => CommandFixture.on(server));
 
-  it('tells whose it is, and not who has the machine', async () => {
+  it('reports the user of the token, not of the machine', async () => {
     const { email, id } = setup.fixture.user;
     const { out } = await setup.run('status');
     expect(out).toContain(`Server     ${server.url}, as ${email}\n`);
@@ -24,10 +21,10 @@ describe('A token that is passed to patchbay', () => {
     expect(client.stderr).not.toContain(`, as ${userInfo().username}.`);
   });
 
-  it('is refused for what is wrong with it, whichever command it is passed to', async () => {
+  it('is rejected with the reason by every command', async () => {
     const { token } = setup.fixture.user;
     const commands = [['status'], ['audit'], ['workspaces'], ['push', await setup.folder('proj')]];
-    const said = async (passed: string) => {
+    const outputOf = async (passed: string) => {
       const flags = ['--home', setup.home, '--url', server.url, '--workspace', setup.fixture.workspaceId];
       const runs = await Promise.all(
         commands.map(([name, ...args]) => setup.bare([name!, ...flags, '--token', passed, ...args])),
@@ -37,10 +34,10 @@ describe('A token that is passed to patchbay', () => {
     };
     const advice = 'Run "patchbay login", or pass another access token (--token, PATCHBAY_TOKEN).';
     const malformed = `patchbay: The access token is not from this server: it is truncated, misspelt or another server's. ${advice}\n`;
-    expect(await said('nonsense')).toEqual([malformed]);
-    expect(await said(`${token.slice(0, -4)}AAAA`)).toEqual([malformed]);
+    expect(await outputOf('nonsense')).toEqual([malformed]);
+    expect(await outputOf(`${token.slice(0, -4)}AAAA`)).toEqual([malformed]);
     clock.pass(16 * 60_000);
-    expect(await said(token)).toEqual([`patchbay: The access token has expired. ${advice}\n`]);
+    expect(await outputOf(token)).toEqual([`patchbay: The access token has expired. ${advice}\n`]);
     clock.aheadMs = 0;
   });
 });

@@ -2,9 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OpenTurnPage } from '@patchbay/protocol';
 import { CommandFixture } from '../../support/command-fixture.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { RelayProxy } from '../../support/relay-proxy.js';
 import { createCall } from '../../support/relay-fixture.js';
-import { PASSWORD, startTestServer, type TestServer } from '../../support/server.js';
+import { PASSWORD, startTestServer } from '../../support/server.js';
 import { describeAtTerminal, KEYS } from '../../support/terminal.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -16,14 +17,10 @@ async function openTurns({ fixture }: CommandFixture): Promise<number> {
 const INTERRUPTED = { code: 130, signal: null };
 
 describeAtTerminal('patchbay at a terminal', () => {
-  let server: TestServer;
-  let setup: CommandFixture;
-  beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (setup = await CommandFixture.on(server)));
-  afterEach(() => setup.close());
-  afterAll(() => server.close());
+  const server = suiteFixture(() => startTestServer());
+  const setup = testFixture(() => CommandFixture.on(server));
 
-  it('tells what a turn waits for, whom and how long, until it has ended', async () => {
+  it('reports what a turn waits for, for whom and how long, until it has ended', async () => {
     const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify({ turnId: 't1', toolCalls: [createCall('c1', 'proj/a.txt')] }));
     const terminal = setup.terminal(['turn', file], { columns: 200 });
@@ -42,7 +39,7 @@ describeAtTerminal('patchbay at a terminal', () => {
     expect(await terminal.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('names the turn at Ctrl-C, how to go on and how to cancel, and both do', async () => {
+  it('at Ctrl-C names the turn and how to follow and cancel it, and both work', async () => {
     const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify([createCall('c1')]));
     const posting = setup.terminal(['turn', file], { columns: 300 });
@@ -60,7 +57,7 @@ describeAtTerminal('patchbay at a terminal', () => {
     expect((await following.exited).code).toBe(5);
   });
 
-  it('waits on where the server goes away, and names the turn once', async () => {
+  it('waits on when the server is lost, and names the turn once', async () => {
     const line = await RelayProxy.to(Number(new URL(server.url).port));
     const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify([createCall('c1', 'proj/a.txt')]));
@@ -79,7 +76,7 @@ describeAtTerminal('patchbay at a terminal', () => {
     line.close();
   });
 
-  it('waits no longer than --wait for a server that is away, and ends with the turn as it was', async () => {
+  it('waits at most --wait for a lost server and prints the last state of the turn', async () => {
     const line = await RelayProxy.to(Number(new URL(server.url).port));
     const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify({ turnId: 't-away', toolCalls: [createCall('c1')] }));
@@ -93,7 +90,7 @@ describeAtTerminal('patchbay at a terminal', () => {
     line.close();
   });
 
-  it('names the turn where it cannot be known whether a server that was never there has it', async () => {
+  it('names the turn when it is unknown whether an unreachable server has it', async () => {
     const line = await RelayProxy.to(Number(new URL(server.url).port));
     const file = join(setup.directory, 'turn.json');
     await writeFile(file, JSON.stringify({ turnId: 't-lost', toolCalls: [createCall('c1')] }));
@@ -111,14 +108,14 @@ describeAtTerminal('patchbay at a terminal', () => {
     ['email', ['login'], 'Email: '],
     ['password', ['login', '--email', 'ada@example.com'], 'Password: '],
     ['calls', ['turn', '-'], 'then press Ctrl-D'],
-  ])('ends with 130 at Ctrl-C where it asks for the %s', async (_what, args, question) => {
+  ])('exits with 130 at Ctrl-C while it asks for the %s', async (_what, args, question) => {
     const terminal = setup.terminal(args);
     await terminal.shows(question);
     terminal.type(KEYS.ctrlC);
     expect(await terminal.exited).toEqual(INTERRUPTED);
   });
 
-  it('asks which workspace after a login, where Ctrl-C keeps the login', async () => {
+  it('asks for a workspace after a login; Ctrl-C keeps the login', async () => {
     await setup.fixture.user.createWorkspace('Second');
     const env = { PATCHBAY_TOKEN: '', PATCHBAY_WORKSPACE: '', PATCHBAY_PASSWORD: PASSWORD };
     const login = setup.terminal(['login', '--email', setup.fixture.user.email], { env });

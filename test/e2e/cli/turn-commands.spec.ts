@@ -3,18 +3,15 @@ import { join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { InvokeResult, TurnResult } from '@patchbay/protocol';
 import { CommandFixture } from '../../support/command-fixture.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { createCall } from '../../support/relay-fixture.js';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { startTestServer } from '../../support/server.js';
 
 type Answer = InvokeResult<TurnResult>;
 
-describe('patchbay, of turns', () => {
-  let server: TestServer;
-  let setup: CommandFixture;
-  beforeAll(async () => void (server = await startTestServer()));
-  beforeEach(async () => void (setup = await CommandFixture.on(server)));
-  afterEach(() => setup.close());
-  afterAll(() => server.close());
+describe('patchbay commands for turns:', () => {
+  const server = suiteFixture(() => startTestServer());
+  const setup = testFixture(() => CommandFixture.on(server));
 
   const file = async (turn: object): Promise<string> => {
     const path = join(setup.directory, 'turn.json');
@@ -22,7 +19,7 @@ describe('patchbay, of turns', () => {
     return path;
   };
 
-  it('waits as long as the file says, unless --wait says otherwise, and then says how to go on', async () => {
+  it('waits as long as the file says, unless --wait is given, and then prints how to continue', async () => {
     const path = await file({ turnId: 't1', waitMs: 0, toolCalls: [createCall('c1')] });
     const posted = await setup.run('turn', path);
     expect(posted.code).toBe(6);
@@ -35,12 +32,12 @@ describe('patchbay, of turns', () => {
     expect((await waiting).code).toBe(5);
   });
 
-  it('leaves it to the server to refuse a waitMs that is none', async () => {
+  it('lets the server reject an invalid waitMs', async () => {
     const { code, err } = await setup.run('turn', await file({ waitMs: -1, toolCalls: [createCall('c1')] }));
     expect([code, err]).toEqual([2, 'patchbay: waitMs must not be less than 0.\n']);
   });
 
-  it('follows a turn that somebody has posted to its end, and finds its session by itself', async () => {
+  it('follows an existing turn to its end and finds its session', async () => {
     await setup.fixture.post([createCall('c1', 'proj/a.txt')], { turnId: 't1' });
     const followed = setup.run('turn', '--follow', 't1');
     await setup.connect(await setup.folder('proj'));
@@ -49,7 +46,7 @@ describe('patchbay, of turns', () => {
     expect((JSON.parse(out) as Answer).result).toMatchObject({ kind: 'final', turnId: 't1' });
   });
 
-  it('cancels one call of a turn, or what is left of it, and says how each stands', async () => {
+  it('cancels one call of a turn or all remaining ones, and reports the state of each', async () => {
     await setup.fixture.post(
       [createCall('c1'), createCall('c2'), { toolCallId: 'c3', name: 'ls', arguments: {} }],
       {
@@ -65,7 +62,7 @@ describe('patchbay, of turns', () => {
     expect([all.code, JSON.parse(all.out)]).toMatchObject([0, { turnId: 't1', status: 'cancelled' }]);
   });
 
-  it('knows no turn of another name, and asks for the session where several have one', async () => {
+  it('rejects an unknown turn, and asks for the session where several have one of the name', async () => {
     const unknown = await setup.run('cancel', 'nope');
     expect([unknown.code, unknown.err]).toEqual([
       1,
@@ -83,7 +80,7 @@ describe('patchbay, of turns', () => {
     expect((await setup.run('cancel', 't1', '--session', first)).code).toBe(0);
   });
 
-  it('shows and changes of which tools a person is asked, beside the rules of this machine', async () => {
+  it('shows and changes the tools that need approval, beside the rules of this machine', async () => {
     const tools = 'Server tools in this workspace that need approval:';
     const rules = 'Rules of this machine that allow calls without asking:';
     expect((await setup.run('approvals')).out).toBe(`${rules}\n  none\n${tools}\n  none\n`);
@@ -132,7 +129,7 @@ describe('patchbay, of turns', () => {
       await setup.connect(folder);
     });
 
-    it('on the disk of who has it, and says so', async () => {
+    it('on the disk of the client that has the folder, and says so', async () => {
       const batch = await patch('a.txt');
       const { code, out } = await setup.run('revert', batch);
       expect([code, out]).toEqual([0, '✓ proj/a.txt undone\n']);
@@ -141,7 +138,7 @@ describe('patchbay, of turns', () => {
       expect([again.code, again.err]).toEqual([1, expect.stringContaining('has changed since')]);
     });
 
-    it('but for a file that has moved on, only where that is asked for, and names it once', async () => {
+    it('except for a changed file, only when requested, and names the file once', async () => {
       const batch = await patch('a.txt', 'b.txt');
       const { workspaceId, user } = setup.fixture;
       const moved = { tool: 'write', args: { path: '/proj/b.txt', content: { text: 'mine\n' } } };
@@ -156,7 +153,7 @@ describe('patchbay, of turns', () => {
       expect(await readFile(join(folder, 'b.txt'), 'utf8')).toBe('one\ntwo\n');
     });
 
-    it('and knows none that is not there', async () => {
+    it('and rejects an unknown batch', async () => {
       expect((await setup.run('revert', 'nope')).code).toBe(2);
       expect((await setup.run('revert', '01a204f9-26f2-7720-9f7b-d60383c1e403')).code).toBe(1);
     });

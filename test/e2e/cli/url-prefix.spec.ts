@@ -20,7 +20,7 @@ describe('A server below a path of a proxy', () => {
     await server.close();
   });
 
-  it('is one for every command, by HTTP and by socket, with or without a slash at the end', async () => {
+  it('works for every command, over HTTP and sockets, with or without a trailing slash', async () => {
     const url = `${proxy.url}/tools/patchbay`;
     const { email } = setup.fixture.user;
     const run = (...args: string[]) =>

@@ -1,6 +1,7 @@
 import { type ActiveFile } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { storesOf } from '../../contract/backends.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { hold } from '../../support/hold.js';
 import { RelayFixture } from '../../support/relay-fixture.js';
 
@@ -10,11 +11,7 @@ const active = (docPath: string, text = docPath): ActiveFile => ({
 });
 
 describe('active files', () => {
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    fixture = await RelayFixture.start();
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => RelayFixture.start());
 
   const url = (sessionId = fixture.session.sessionId) =>
     `/workspaces/${fixture.workspaceId}/sessions/${sessionId}/active-files`;
@@ -27,7 +24,7 @@ describe('active files', () => {
     return body;
   };
 
-  it('are the list that came last, over HTTP or over the relay', async () => {
+  it('are the last list that was sent, over HTTP or the relay', async () => {
     const first = [active('repo/a'), active('repo/b')];
     const answer = await fixture.user.request('PUT', url(), { activeFiles: first });
     expect(answer).toMatchObject({ status: 200, body: { activeFiles: first } });
@@ -41,7 +38,7 @@ describe('active files', () => {
     expect((await tool('workspace_list_active_files', {})).result).toEqual({ activeFiles: last });
   });
 
-  it('are the list that was sent last, also where the client did not wait in between', async () => {
+  it('are the last list that was sent, also by a client that did not wait for answers', async () => {
     const client = await fixture.client();
     const { sessionId } = fixture.session;
     const lists = ['repo/first', 'repo/second', 'repo/third'].map((docPath) => [active(docPath)]);
@@ -52,7 +49,7 @@ describe('active files', () => {
     expect((await tool('workspace_list_active_files', {})).result).toEqual({ activeFiles: lists.at(-1) });
   });
 
-  it('are the list that was sent last, also where the one before it takes long', async () => {
+  it('are the last list that was sent, also when the one before takes long to store', async () => {
     const { sessions } = storesOf(fixture.server.app);
     const slow = hold(sessions, 'activeFilesOf');
     const put = (docPath: string) => fixture.user.request('PUT', url(), { activeFiles: [active(docPath)] });
@@ -69,7 +66,7 @@ describe('active files', () => {
     });
   });
 
-  it('are refused as a whole where one of them is at fault, every fault named', async () => {
+  it('are rejected as a whole when one is invalid, with every fault', async () => {
     const broken = { ...active('repo/a'), sha256: 'A'.repeat(64), sizeBytes: -1 };
     const shape = await fixture.user.request<{ fields: object }>('PUT', url(), { activeFiles: [broken] });
     expect(shape.status).toBe(400);
@@ -85,7 +82,7 @@ describe('active files', () => {
     expect((await fixture.user.request('PUT', url(), { activeFiles: many })).status).toBe(400);
   });
 
-  it('are a session’s own', async () => {
+  it('belong to one session', async () => {
     const other = await fixture.server.register();
     await fixture.user.addMember(fixture.workspaceId, other);
     expect((await other.request('PUT', url(), { activeFiles: [] })).status).toBe(403);
@@ -102,7 +99,7 @@ describe('active files', () => {
     expect(ack).toMatchObject({ ok: false, error: { code: 'FORBIDDEN' } });
   });
 
-  it('are what a patch is held against, before the Cloud [PATCH-8]', async () => {
+  it('are what a patch is checked against, before the Cloud [PATCH-8]', async () => {
     const docPath = 'repo/patched.md';
     const args = { path: `/${docPath}`, content: { text: 'cloud\n' } };
     await fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, { tool: 'write', args });

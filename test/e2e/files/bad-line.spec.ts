@@ -1,12 +1,11 @@
 import { packBlobs } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 /* What the features promise of files must not depend on when the store does what, nor on its answers getting through. */
-describe.each([1, 2, 3])('files on a store at the far end of a bad line (seed %i)', (badLine) => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => void (fixture = await ToolsFixture.start({}, { badLine })));
-  afterAll(() => fixture.close());
+describe.each([1, 2, 3])('files on a store behind a bad connection (seed %i)', (badLine) => {
+  const fixture = suiteFixture(() => ToolsFixture.start({}, { badLine }));
 
   const many = <T>(count: number, each: (n: number) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: count }, (_, n) => each(n)));
@@ -14,7 +13,7 @@ describe.each([1, 2, 3])('files on a store at the far end of a bad line (seed %i
   const events = async (name: string) =>
     (await fixture.trail(`&event=${name}`)).map(({ fields }) => fields.path);
 
-  it('written together into folders that are missing are all there', async () => {
+  it('are all stored when written concurrently into missing folders', async () => {
     const paths = Array.from({ length: 12 }, (_, n) => `/new/${n % 3}/deep/${n}`);
     await many(paths.length, (n) => fixture.write(paths[n]!));
     const found = await fixture.list('/new', true);
@@ -24,7 +23,7 @@ describe.each([1, 2, 3])('files on a store at the far end of a bad line (seed %i
     ]);
   });
 
-  it('written together at one path are a version each', async () => {
+  it('become one version each when written concurrently at one path', async () => {
     const written = await many(6, (n) => fixture.write('/one', { text: `${n}` }));
     const [{ file_id }] = written as [{ file_id: string }];
     const { body } = await fixture.user.get<{ versions: { versionId: string; number: number }[] }>(
@@ -36,7 +35,7 @@ describe.each([1, 2, 3])('files on a store at the far end of a bad line (seed %i
     );
   });
 
-  it('deleted, moved and brought back by many at once, go once', async () => {
+  it('are deleted, moved and restored once by concurrent requests', async () => {
     const { file_id } = await fixture.write('/gone');
     expect(statuses(await many(4, () => fixture.call('rm', { path: '/gone' })))).toEqual([
       200, 404, 404, 404,
@@ -51,7 +50,7 @@ describe.each([1, 2, 3])('files on a store at the far end of a bad line (seed %i
     }
   });
 
-  it('committed with others that touch them are taken in their order', async () => {
+  it('are committed in order with changes that affect them', async () => {
     await fixture.raw('POST', '/blobs', {}, packBlobs(['x', 'y'].map((text) => Buffer.from(text))));
     const file = (path: string, text: string, base: string | null = null) => ({
       ...{ path, sha256: sha256(text), baseSha256: base && sha256(base) },

@@ -3,17 +3,16 @@ import { type CommittedFile, type FileChange, type FileCommitAnswer, packBlobs }
 import { sha256 } from '@patchbay/protocol/hash';
 import { storesOf } from '../../contract/backends.js';
 import { FakeClient } from '../../support/fake-client.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 const MIB = 1024 * 1024;
 
 describe('the changes of a commit [FILE-7]', () => {
   let fixture: ToolsFixture;
-  let shared: ToolsFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
+  const shared = suiteFixture(() => ToolsFixture.start());
   beforeEach(async () => void (fixture = await shared.elsewhere()));
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => shared.close());
 
   const stores = () => storesOf(fixture.server.app);
   const send = (...texts: string[]) =>
@@ -28,7 +27,7 @@ describe('the changes of a commit [FILE-7]', () => {
     ...{ path, deleted: true, baseSha256: sha256(content) },
   });
 
-  it('that touch are made one after the other: a folder is emptied and becomes a file, and that a folder', async () => {
+  it('of overlapping paths run in order: a folder is emptied, becomes a file and a folder again', async () => {
     await send('1', '2', '3');
     await commit(file('P/a/b', '1'));
     expect(await commit(gone('P/a/b', '1'), file('P', '2'))).toMatchObject([
@@ -40,7 +39,7 @@ describe('the changes of a commit [FILE-7]', () => {
     expect(await fixture.read('/P/a')).toEqual({ text: '3' });
   });
 
-  it('make a file of a folder with nothing but folders in it', async () => {
+  it('replace a folder that has only folders in it by a file', async () => {
     await send('1');
     await fixture.ok('mkdir', { path: '/P/a/b' });
     await fixture.ok('mkdir', { path: '/P/c' });
@@ -58,7 +57,7 @@ describe('the changes of a commit [FILE-7]', () => {
     });
   }
 
-  it('make no file of a folder into which a file has come', async () => {
+  it('do not replace a folder that a file was added to', async () => {
     await send('1');
     await fixture.ok('mkdir', { path: '/P' });
     onceLookedInto(() => fixture.write('/P/late'));
@@ -66,7 +65,7 @@ describe('the changes of a commit [FILE-7]', () => {
     expect(await fixture.list('/', true)).toEqual(['/P', '/P/late']);
   });
 
-  it('take away no file that another commit has made of the folder meanwhile', async () => {
+  it('do not remove a file that another commit has put in place of the folder', async () => {
     await send('1', '2');
     await fixture.ok('mkdir', { path: '/P' });
     onceLookedInto(() => commit(file('P', '2')));
@@ -77,14 +76,14 @@ describe('the changes of a commit [FILE-7]', () => {
     expect((await fixture.trail('&event=File.Deleted')).length).toBe(0);
   });
 
-  it('leave a folder as it is for a file that is based on another', async () => {
+  it('leave a folder unchanged for a file with another base', async () => {
     await send('1');
     await fixture.ok('mkdir', { path: '/P/a' });
     expect(await commit(file('P', '1', 'before'))).toMatchObject([{ error: { code: 'STALE' } }]);
     expect(await fixture.list('/', true)).toEqual(['/P', '/P/a']);
   });
 
-  it('delete nothing where an upload was only kept for want of a place', async () => {
+  it('delete nothing when an upload has no place and is only kept', async () => {
     const { url } = fixture.server;
     const client = await FakeClient.ready({
       url,
@@ -100,7 +99,7 @@ describe('the changes of a commit [FILE-7]', () => {
     client.close();
   });
 
-  it('fail together where the fault is ours, and are made when they come again', async () => {
+  it('fail together on a server error, and succeed when retried', async () => {
     await send('1', '2');
     jest.spyOn(stores().files, 'insert').mockRejectedValueOnce(new Error('The disk is gone'));
     const both = [file('a', '1'), file('b', '2')];
@@ -118,13 +117,13 @@ describe('the changes of a commit [FILE-7]', () => {
     return read.mock.invocationCallOrder.filter((order) => order < first!).length;
   }
 
-  it('are made a hundred at a time', async () => {
+  it('run in batches of one hundred', async () => {
     await send('1');
     const files = Array.from({ length: 101 }, (_, at) => file(`/${at}`, '1'));
     expect(await readAhead(files)).toBe(100);
   });
 
-  it('are made when they have sixteen MiB, however few they are', async () => {
+  it('run when they reach 16 MiB, however few they are', async () => {
     const texts = ['a', 'b', 'c'].map((char) => char.repeat(8 * MIB));
     for (const text of texts) await fixture.raw('PUT', `/blobs/${sha256(text)}`, {}, text);
     expect(await readAhead(texts.map((text, at) => file(`/${at}`, text)))).toBe(2);

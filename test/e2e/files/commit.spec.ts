@@ -11,6 +11,7 @@ import {
 import { sha256 } from '@patchbay/protocol/hash';
 import type { ErrorBody } from '@patchbay/protocol';
 import { storesOf } from '../../contract/backends.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 const MIB = 1024 * 1024;
@@ -18,10 +19,8 @@ const MAX_BYTES = 16_384;
 
 describe('a commit of files [FILE-7]', () => {
   let fixture: ToolsFixture;
-  let shared: ToolsFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start({ maxFileBytes: MAX_BYTES })));
+  const shared = suiteFixture(() => ToolsFixture.start({ maxFileBytes: MAX_BYTES }));
   beforeEach(async () => void (fixture = await shared.elsewhere()));
-  afterAll(() => shared.close());
 
   const send = (...texts: string[]) =>
     fixture.raw('POST', '/blobs', {}, packBlobs(texts.map((text) => Buffer.from(text))));
@@ -42,7 +41,7 @@ describe('a commit of files [FILE-7]', () => {
     baseSha256: base === null ? null : sha256(base),
   });
 
-  it('makes files of bytes that were sent before, in folders that are made', async () => {
+  it('creates files of bytes that were sent before, with their folders', async () => {
     expect((await send('one\n', 'two\n')).status).toBe(200);
     const { status, body } = await commit(text('/P/src/one.txt', 'one\n'), text('P/two.txt', 'two\n'));
     expect(status).toBe(200);
@@ -59,7 +58,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(names.filter((name) => name === 'File.Created')).toHaveLength(2);
   });
 
-  it('renames a file by case alone where it has the name still that is given [FILE-31]', async () => {
+  it('renames a file by case alone when it still has the given name [FILE-31]', async () => {
     await send('one', 'two');
     const [first] = await committed(text('/P/Docs/Read.md', 'one'));
     const renamed = { ...text('/P/docs/READ.md', 'one', 'one'), renamedFrom: '/P/Docs/Read.md' };
@@ -92,7 +91,7 @@ describe('a commit of files [FILE-7]', () => {
     ]);
   });
 
-  it('is told of bytes that could not be stored', async () => {
+  it('reports bytes that could not be stored', async () => {
     const { blobs } = storesOf(fixture.server.app);
     const put = jest.spyOn(blobs, 'put').mockRejectedValueOnce(new Error('The disk is full'));
     expect((await send('one', 'two')).status).toBe(500);
@@ -112,7 +111,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(answer.body).toEqual({ missing: [sha256('here')] });
   });
 
-  it('gives the bytes of many hashes at once, in their order', async () => {
+  it('returns the bytes of many hashes at once, in their order', async () => {
     await send('one', '', 'two');
     const asked = ['two', 'one', '', 'two'];
     const { status, headers, body } = await readPack(...asked.map((text) => sha256(text)));
@@ -121,7 +120,7 @@ describe('a commit of files [FILE-7]', () => {
     expect((await readPack()).body).toHaveLength(0);
   });
 
-  it('gives as many of the first hashes as one file may have bytes, and one at least', async () => {
+  it('returns the first hashes up to the size limit of a file, and at least one', async () => {
     const [half, whole] = ['h'.repeat(MAX_BYTES / 2 - 4), 'w'.repeat(MAX_BYTES)];
     await send(half);
     await send('small');
@@ -133,7 +132,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(await sizes('small', whole)).toEqual([5]);
   });
 
-  it('gives no bytes that the workspace does not hold, and none to strangers', async () => {
+  it('returns no bytes that the workspace lacks, and none to non-members', async () => {
     await send('here');
     const body = { sha256s: [sha256('here')] };
     const elsewhere = await shared.elsewhere();
@@ -147,7 +146,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(bad).toMatchObject({ status: 400, body: { fields: { sha256s: expect.any(String) as string } } });
   });
 
-  it('answers each file for itself', async () => {
+  it('reports the outcome of each file separately', async () => {
     await send('x', 'y');
     await fixture.write('/P/taken', { text: 'other' });
     const { body } = await commit(
@@ -169,7 +168,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(await fixture.read('/P/taken')).toEqual({ text: 'other' });
   });
 
-  it('names every change that is at fault', async () => {
+  it('reports every invalid change', async () => {
     const { status, body } = await commit(
       { path: 'a', baseSha256: null },
       text('b', 'x'),
@@ -185,7 +184,7 @@ describe('a commit of files [FILE-7]', () => {
     });
   });
 
-  it('replaces the head that it is based on, and no other', async () => {
+  it('replaces only the head that it is based on', async () => {
     await send('1', '2', '3');
     await commit(text('f', '1'));
     expect(await committed(text('f', '2', '1'))).toMatchObject([{ path: '/f' }]);
@@ -194,7 +193,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(await fixture.read('/f')).toEqual({ text: '2' });
   });
 
-  it('takes a hash in capitals for the same, wherever one is named', async () => {
+  it('treats a hash in capitals as the same everywhere', async () => {
     await send('1', '2');
     const [first, second] = ['1', '2'].map((content) => sha256(content).toUpperCase());
     expect((await readPack(first!)).body).toEqual((await readPack(sha256('1'))).body);
@@ -211,7 +210,7 @@ describe('a commit of files [FILE-7]', () => {
     expect((await fixture.trail()).filter(({ name }) => name.startsWith('File.'))).toHaveLength(1);
   });
 
-  it('deletes a file that is still its base, and only in so many words', async () => {
+  it('deletes a file only when told to and only at its base', async () => {
     await send('1');
     await commit(text('f', '1'));
     const base = { path: 'f', baseSha256: sha256('0') };
@@ -229,7 +228,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(other).toMatchObject({ code: 'STALE', currentSha256: null });
   });
 
-  it('makes one version of each, in some order, where two commits meet', async () => {
+  it('creates one version for each of two concurrent commits', async () => {
     await send('1', 'a', 'b');
     await commit(text('f', '1'));
     const answers = await Promise.all([commit(text('f', 'a', '1')), commit(text('f', 'b', '1'))]);
@@ -237,7 +236,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(outcomes.sort()).toEqual(['made', 'refused']);
   });
 
-  it('takes a thousand files at once, and not one more', async () => {
+  it('accepts at most a thousand files', async () => {
     const names = Array.from({ length: 1001 }, (_, n) => `deep/${n % 10}/${n}`);
     await send(...names.slice(0, 1000));
     const made = await committed(...names.slice(0, 1000).map((name) => text(name, name)));
@@ -248,7 +247,7 @@ describe('a commit of files [FILE-7]', () => {
     expect([over.status, over.body.fields]).toEqual([400, { files: 'must have at most 1000 items' }]);
   });
 
-  it('takes one blob under its hash, and refuses it under another', async () => {
+  it('accepts a blob under its own hash only', async () => {
     const put = (digest: string, body: Uint8Array) => fixture.raw('PUT', `/blobs/${digest}`, {}, body);
     expect((await put(sha256('x'), Buffer.from('x'))).status).toBe(200);
     expect(await missing(sha256('x'))).toEqual([]);
@@ -259,7 +258,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(await missing(sha256(''))).toEqual([]);
   });
 
-  it('refuses a pack that is cut off, too large or of too many', async () => {
+  it('rejects a pack that is truncated, too large or has too many blobs', async () => {
     const post = async (pack: Uint8Array) => (await fixture.raw('POST', '/blobs', {}, pack)).status;
     const pack = packBlobs([Buffer.from('abc')]);
     expect(await post(pack.subarray(0, 5))).toBe(400);
@@ -269,7 +268,7 @@ describe('a commit of files [FILE-7]', () => {
     expect(await missing(sha256('abc'))).toEqual([sha256('abc')]);
   });
 
-  it('names what is wrong with a question', async () => {
+  it('reports the faults of an invalid request', async () => {
     const ask = async (sha256s: unknown) =>
       (await fixture.user.post<ErrorBody>(`${fixture.base}/blobs/missing`, { sha256s })).body.fields;
     for (const wrong of [['abc'], [1], 'x', undefined, Array<string>(1001).fill(sha256(''))]) {
@@ -277,7 +276,7 @@ describe('a commit of files [FILE-7]', () => {
     }
   });
 
-  it('is for members', async () => {
+  it('is for members only', async () => {
     const stranger = await fixture.server.register();
     for (const [method, path] of [
       ['POST', '/blobs'],

@@ -2,16 +2,13 @@ import { jest } from '@jest/globals';
 import { type StoredFile } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { storesOf } from '../../contract/backends.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { hold } from '../../support/hold.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('contents', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start({ maxFileBytes: 4096 });
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => ToolsFixture.start({ maxFileBytes: 4096 }));
 
   const put = async (path: string, body: string | Uint8Array, headers: Record<string, string> = {}) => {
     const answer = await fixture.raw('PUT', `/contents/${path}`, headers, body);
@@ -21,7 +18,7 @@ describe('contents', () => {
     fixture.raw('GET', `/contents/${path}`, headers);
   const etag = (bytes: string | Uint8Array): string => `"${sha256(bytes)}"`;
 
-  it('keep bytes as they are, whatever they are and whatever type they are called [FILE-4]', async () => {
+  it('are stored byte for byte, with any content type [FILE-4]', async () => {
     const bytes = Buffer.from([0, 255, 254, 13, 10, 0xef, 0xbb, 0xbf]);
     for (const type of ['application/octet-stream', 'application/json', 'text/html', 'nonsense']) {
       const stored = await put(`raw/${type.replace('/', '-')}`, bytes, { 'content-type': type });
@@ -36,7 +33,7 @@ describe('contents', () => {
     }
   });
 
-  it('are no page to a browser, and nobody’s but the reader’s to a cache', async () => {
+  it('are served as a download that only the reader may cache', async () => {
     const { versionId, fileId } = (await put('page.html', '<script>1</script>')).body;
     for (const path of ['/contents/page.html', `/files/${fileId}/versions/${versionId}/content`]) {
       const { headers } = await fixture.raw('GET', path);
@@ -50,7 +47,7 @@ describe('contents', () => {
     ['GET', () => '/contents/awaited'],
     ['GET', ({ fileId, versionId }: StoredFile) => `/files/${fileId}/versions/${versionId}/content`],
     ['POST', () => '/blobs/read'],
-  ])('count as an answer that waits for its reader before they are read (%s)', async (method, pathOf) => {
+  ])('count as an unread response before they are read (%s)', async (method, pathOf) => {
     const text = 'x'.repeat(4096);
     const path = pathOf((await put('awaited', text)).body);
     const { unreadAnswers } = fixture.server.app.getHttpAdapter().getInstance();
@@ -70,7 +67,7 @@ describe('contents', () => {
     expect((await get('empty')).body).toHaveLength(0);
   });
 
-  it('are found by docPath and by Cloud path, unescaped once', async () => {
+  it('are found by docPath and by Cloud path, decoded once', async () => {
     const stored = await put('%2FMy%20Docs/100%2525.md', 'x');
     expect(stored.body).toMatchObject({ path: '/My Docs/100%25.md', docPath: 'my docs/100%25.md' });
     for (const path of ['/My%20Docs/100%2525.md', 'my%20docs/100%2525.md', 'MY%20DOCS%2F100%2525.MD']) {
@@ -84,7 +81,7 @@ describe('contents', () => {
     }
   });
 
-  it('are where the address says, however its other parts are escaped', async () => {
+  it('are found whatever escapes the other parts of the URL have', async () => {
     await fixture.raw('PUT', '/%63ontents/odd/contents/a.txt', {}, 'x');
     expect((await get('odd/contents/a.txt')).body.toString()).toBe('x');
     expect(await fixture.list('/odd', true)).toEqual(['/odd/contents', '/odd/contents/a.txt']);
@@ -105,7 +102,7 @@ describe('contents', () => {
     }
   });
 
-  it('overwrite without a precondition, each time with a version of its own', async () => {
+  it('are overwritten without a precondition, with a version each time', async () => {
     const first = await put('again', 'same');
     const second = await put('again', 'same');
     expect([first.status, second.status]).toEqual([201, 200]);
@@ -113,7 +110,7 @@ describe('contents', () => {
     expect(second.body.versionId).not.toBe(first.body.versionId);
   });
 
-  it('are not sent again to whoever has them', async () => {
+  it('are answered with 304 to a reader who has them', async () => {
     await put('cached', 'one');
     for (const known of [etag('one'), `W/${etag('one')}`, `"other", ${etag('one')}`, '*']) {
       const answer = await get('cached', { 'if-none-match': known });
@@ -125,7 +122,7 @@ describe('contents', () => {
     expect((await get('cached', { 'if-match': etag('old') })).status).toBe(412);
   });
 
-  it('change only under the tag that If-Match names [FILE-4]', async () => {
+  it('change only when the tag in If-Match matches [FILE-4]', async () => {
     await put('guarded', 'one');
     const stale = await put('guarded', 'two', { 'if-match': etag('old') });
     expect(stale).toMatchObject({ status: 412, body: { code: 'STALE' } });
@@ -141,7 +138,7 @@ describe('contents', () => {
     expect((await get('guarded')).body.toString()).toBe('three');
   });
 
-  it('are refused under a list of tags that is longer than is read, whatever it is made of', async () => {
+  it('are rejected with a list of tags that is too long', async () => {
     await put('list', 'x');
     for (const list of [','.repeat(9_000), `"${'a'.repeat(9_000)}"`, '"a",'.repeat(2_100)]) {
       for (const name of ['If-Match', 'If-None-Match']) {
@@ -155,14 +152,14 @@ describe('contents', () => {
     expect(String((await get('list')).body)).toBe('x');
   });
 
-  it('are made only where nothing is with If-None-Match: * [FILE-4]', async () => {
+  it('are created with If-None-Match: * only when no file exists [FILE-4]', async () => {
     expect((await put('fresh', 'one', { 'if-none-match': '*' })).status).toBe(201);
     expect((await put('FRESH', 'two', { 'if-none-match': '*' })).status).toBe(412);
     expect((await put('fresh', 'two', { 'if-none-match': etag('one') })).status).toBe(412);
     expect((await put('fresh', 'two', { 'if-none-match': etag('other') })).status).toBe(200);
   });
 
-  it('admit one of many writers under one tag, and keep a version of each under none [FILE-4]', async () => {
+  it('accept one of several writers with one tag, and every writer without a tag [FILE-4]', async () => {
     await put('crowd', 'base');
     const guarded = await Promise.all(
       Array.from({ length: 20 }, (_, n) => put('crowd', `${n}`, { 'if-match': etag('base') })),
@@ -185,7 +182,7 @@ describe('contents', () => {
     );
   });
 
-  it('cost many writers of one path a write each, and not a race each', async () => {
+  it('cost one write each for concurrent writers of one path', async () => {
     const stored = jest.spyOn(storesOf(fixture.server.app).files, 'commitVersion');
     await put('one-by-one', 'first');
     await Promise.all(Array.from({ length: 10 }, (_, n) => put('one-by-one', `${n}`)));
@@ -193,7 +190,7 @@ describe('contents', () => {
     stored.mockRestore();
   });
 
-  it('wait for no write at the same path of another workspace', async () => {
+  it('do not wait for a write at the same path of another workspace', async () => {
     const elsewhere = await fixture.elsewhere();
     const slow = hold(storesOf(fixture.server.app).files, 'insert');
     const both = [fixture, elsewhere].map((one) => one.raw('PUT', '/contents/slow', {}, 'x'));
@@ -202,7 +199,7 @@ describe('contents', () => {
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual([201, 201]);
   });
 
-  it('may have as many bytes as a file, and not one more', async () => {
+  it('may have the maximum size of a file and not one byte more', async () => {
     expect((await put('limit', Buffer.alloc(4096))).status).toBe(201);
     expect(await put('limit', Buffer.alloc(4097))).toMatchObject({
       status: 413,
@@ -211,7 +208,7 @@ describe('contents', () => {
     expect((await get('limit')).body).toHaveLength(4096);
   });
 
-  it('are refused onto a folder, below a file, and where nothing is', async () => {
+  it('are rejected at a folder, below a file and at the root', async () => {
     await put('dir/file', 'x');
     expect((await put('dir', 'x')).status).toBe(400);
     expect((await put('dir/file/below', 'x')).status).toBe(409);
@@ -219,7 +216,7 @@ describe('contents', () => {
     expect((await get('dir/none')).status).toBe(404);
   });
 
-  it('of an older version are there under its id, also after the deletion', async () => {
+  it('of an older version can be read by its id, also after a deletion', async () => {
     const first = await put('old', 'one');
     await put('old', 'two');
     expect((await get(`old?versionId=${first.body.versionId}`)).body.toString()).toBe('one');
@@ -231,7 +228,7 @@ describe('contents', () => {
     expect((await get('old?unknown=1')).status).toBe(400);
   });
 
-  it('of a file that was deleted are there under its versions where another has its path', async () => {
+  it('of a deleted file can be read by version when another file has its path', async () => {
     const first = await put('former', 'one');
     await fixture.ok('rm', { path: '/former' });
     const second = await put('former', 'two');
@@ -244,7 +241,7 @@ describe('contents', () => {
     }
   });
 
-  it('are read as text by the tools, in the shape of text', async () => {
+  it('are read as text by the tools', async () => {
     await fixture.write('/shape.json', { a: 1 });
     await put('shape.json', '{"a":2}');
     expect(await fixture.read('/shape.json')).toEqual({ text: '{"a":2}' });
@@ -254,7 +251,7 @@ describe('contents', () => {
     expect(answer.body.fields?.path).toContain('contents');
   });
 
-  it('are no stranger’s', async () => {
+  it('are not readable by non-members', async () => {
     await put('secret', 'x');
     const stranger = await fixture.server.register();
     expect((await stranger.get(`${fixture.base}/contents/secret`)).status).toBe(403);

@@ -4,20 +4,17 @@ import type { CloudFilePage, CloudFileVersionPage, CommittedFile, FileChange } f
 import { packBlobs } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import { FakeClient } from '../../support/fake-client.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { SyncFixture } from '../../support/sync-fixture.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('the executable bit of a file [FILE-30]', () => {
-  let shared: ToolsFixture;
+  const shared = suiteFixture(() => ToolsFixture.start());
   let fixture: ToolsFixture;
-  let setup: SyncFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
-  afterAll(() => shared.close());
+  const setup = testFixture(() => SyncFixture.start(shared));
   beforeEach(async () => {
-    setup = await SyncFixture.start(shared);
     fixture = setup.fixture;
   });
-  afterEach(() => setup.close());
 
   const RUN = '#!/bin/sh\necho run\n';
   const isExecutable = async (...path: string[]) => ((await stat(join(...path))).mode & 0o111) !== 0;
@@ -42,7 +39,7 @@ describe('the executable bit of a file [FILE-30]', () => {
     });
   };
 
-  it('goes with a push, and comes with a pull', async () => {
+  it('is sent by a push and set by a pull', async () => {
     const folder = await setup.folder('p', { 'run.sh': RUN, 'plain.txt': 'x', bin: RUN });
     await chmod(join(folder, 'run.sh'), 0o755);
     await chmod(join(folder, 'bin'), 0o700);
@@ -58,7 +55,7 @@ describe('the executable bit of a file [FILE-30]', () => {
     expect(await bits('p/run.sh')).toEqual([true]);
   });
 
-  it('is sent, and brought, where nothing else of a file has changed', async () => {
+  it('is sent and set when nothing else of a file has changed', async () => {
     const folder = await setup.folder('p', { 'run.sh': RUN });
     const other = join(setup.directory, 'other', 'p');
     await setup.push(folder);
@@ -80,7 +77,7 @@ describe('the executable bit of a file [FILE-30]', () => {
     expect(await isExecutable(folder, 'run.sh')).toBe(false);
   });
 
-  it('that was changed here stays when the Cloud has another text, and is sent with the next push', async () => {
+  it('keeps a local change when the Cloud has another text, and is sent with the next push', async () => {
     const folder = await setup.folder('p', { 'run.sh': RUN });
     await setup.push(folder);
     await fixture.raw('PUT', '/contents/p/run.sh', {}, 'from there');
@@ -91,7 +88,7 @@ describe('the executable bit of a file [FILE-30]', () => {
     expect(await bits('p/run.sh')).toEqual([true, false, false]);
   });
 
-  it('is made what it is on one side by --force', async () => {
+  it('is set from one side by --force', async () => {
     const folder = await setup.folder('p', { 'run.sh': RUN });
     const other = join(setup.directory, 'other', 'p');
     await setup.push(folder);
@@ -104,7 +101,7 @@ describe('the executable bit of a file [FILE-30]', () => {
     expect(await isExecutable(other, 'run.sh')).toBe(false);
   });
 
-  it('of equal files in two folders that were never synced is not sent to and fro', async () => {
+  it('is not exchanged for equal files of folders that were never in sync', async () => {
     const [one, two] = [
       await setup.folder('a/p', { 'run.sh': RUN }),
       await setup.folder('b/p', { 'run.sh': RUN }),
@@ -116,7 +113,7 @@ describe('the executable bit of a file [FILE-30]', () => {
     expect(await isExecutable(two, 'run.sh')).toBe(true);
   });
 
-  it('stays as it is where a change does not name it: a commit, contents, a tool, a patched text', async () => {
+  it('is unchanged by a commit, contents, a tool or a patch without it', async () => {
     await commit('/p/run.sh', 'one', null, true);
     await commit('/p/run.sh', 'two', 'one');
     await fixture.raw('PUT', '/contents/p/run.sh', {}, 'three');
@@ -138,7 +135,7 @@ describe('the executable bit of a file [FILE-30]', () => {
     expect((await fileAt('p/run.sh')).isExecutable).toBe(true);
   });
 
-  it('is absent where nobody has said it, and refused beside a deletion or where it is no boolean', async () => {
+  it('is absent by default, and rejected with a deletion or when it is not a boolean', async () => {
     await commit('/p/a', 'one', null);
     expect(await fileAt('p/a')).not.toHaveProperty('isExecutable');
     const deletion = { path: '/p/a', deleted: true, baseSha256: sha256('one') };
@@ -153,7 +150,7 @@ describe('the executable bit of a file [FILE-30]', () => {
     }
   });
 
-  it('comes with files:put, alone too, based on the head', async () => {
+  it('is set by files:put, also alone, based on the head', async () => {
     const { server, user, workspaceId } = fixture;
     const client = await FakeClient.ready({ url: server.url, token: user.token, workspaceId });
     const put = (text: string, base: string | null, isExecutable?: boolean) =>
@@ -172,7 +169,7 @@ describe('the executable bit of a file [FILE-30]', () => {
     }
   });
 
-  it('is what status tells of', async () => {
+  it('is shown by status', async () => {
     const folder = await setup.folder('p', { 'run.sh': RUN });
     await setup.push(folder);
     await chmod(join(folder, 'run.sh'), 0o755);

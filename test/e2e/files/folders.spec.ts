@@ -6,15 +6,14 @@ import { newId } from '../../../src/common/ids.js';
 import { type FileRecord, FileStore, type FolderRecord } from '../../../src/storage/ports/files.store.js';
 import { SqliteDatabase } from '../../../src/storage/sqlite/database.js';
 import { describeEmbedded } from '../../support/backend.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('a folder', () => {
-  let shared: ToolsFixture;
+  const shared = suiteFixture(() => ToolsFixture.start());
   let fixture: ToolsFixture;
-  beforeAll(async () => void (shared = await ToolsFixture.start()));
   beforeEach(async () => void (fixture = await shared.elsewhere()));
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => shared.close());
 
   const store = () => fixture.server.app.get(FileStore, { strict: false });
   const status = async (tool: string, args: object) => (await fixture.call(tool, args)).status;
@@ -40,7 +39,7 @@ describe('a folder', () => {
   }
 
   describe('that was removed while a file was written into it [FILE-8]', () => {
-    it('is there for as long as the file', async () => {
+    it('exists as long as the file', async () => {
       await writeWhileRemoved('/Docs', 'A.md');
       expect(await fixture.list()).toEqual(['/Docs']);
       expect(await fixture.list('/docs')).toEqual(['/Docs/A.md']);
@@ -61,7 +60,7 @@ describe('a folder', () => {
       expect(await status('rm', { path: '/Docs' })).toBe(404);
     });
 
-    it('is made again by whoever writes into it next, in the spelling that it has', async () => {
+    it('is created again with the same spelling by the next write into it', async () => {
       await writeWhileRemoved('/Docs', 'A.md');
       await fixture.write('/docs/b.md');
       expect(await fixture.list('/', true)).toEqual(['/Docs', '/Docs/A.md', '/Docs/b.md']);
@@ -70,7 +69,7 @@ describe('a folder', () => {
       expect(await fixture.list()).toEqual(['/Docs']);
     });
 
-    it('can be made, and moved out of', async () => {
+    it('can be created and moved out of', async () => {
       await writeWhileRemoved('/Docs', 'A.md');
       const { path, fileId, created } = await fixture.ok('mkdir', { path: '/docs' });
       expect({ path, created }).toEqual({ path: '/Docs', created: true });
@@ -79,7 +78,7 @@ describe('a folder', () => {
       expect(await fixture.list('/', true)).toEqual(['/Docs', '/Other', '/Other/A.md']);
     });
 
-    it('takes back what was deleted in it', async () => {
+    it('accepts restored files', async () => {
       const { file_id } = await writeWhileRemoved('/Docs', 'A.md');
       await fixture.ok('rm', { path: '/docs/a.md' });
       expect(await fixture.list()).toEqual([]);
@@ -88,7 +87,7 @@ describe('a folder', () => {
     });
   });
 
-  it('that another has made meanwhile, in another spelling, gives that to what is written into it', async () => {
+  it('that was created concurrently in another spelling gives its spelling to files written into it', async () => {
     const files = store();
     jest.spyOn(files, 'insertFolder').mockImplementationOnce(async (folder, events) => {
       await files.insertFolder({ ...folder, id: newId(), path: '/DOCS' }, []);
@@ -98,7 +97,7 @@ describe('a folder', () => {
     expect(await fixture.list('/', true)).toEqual(['/DOCS', '/DOCS/a.md']);
   });
 
-  describe('that is a file too, written at the same moment [FILE-8]', () => {
+  describe('that is also a file, after concurrent writes [FILE-8]', () => {
     /** A file below a file, as two servers at once may leave it. */
     async function writeBelow(path: string): Promise<FileRecord> {
       const now = Date.now();
@@ -117,7 +116,7 @@ describe('a folder', () => {
       return file;
     }
 
-    it('is read as the one and listed as the other', async () => {
+    it('is read as a file and listed as a folder', async () => {
       await fixture.write('/a', 'above');
       await writeBelow('/a/b');
       expect(await fixture.read('/a')).toBe('above');
@@ -134,7 +133,7 @@ describe('a folder', () => {
       expect(await status('mkdir', { path: '/a' })).toBe(409);
     });
 
-    it('is left by either, and the other stays', async () => {
+    it('keeps one when the other is deleted', async () => {
       const { file_id } = await fixture.write('/a', 'above');
       await writeBelow('/a/b');
       await fixture.ok('rm', { path: '/a' });
@@ -155,14 +154,14 @@ describe('a folder', () => {
     };
     const put = (path: string) => fixture.raw('PUT', `/contents${path}`, {}, path);
 
-    it('one commit beside that of the file, however many are missing', async () => {
+    it('one commit more than the file, however many folders are missing', async () => {
       expect(await commitsOf(() => put('/top.md'))).toBe(1);
       expect(await commitsOf(() => put('/one/two/three/a.md'))).toBe(2);
       expect(await commitsOf(() => put('/one/two/three/b.md'))).toBe(1);
       expect(await commitsOf(() => put('/one/two/three/b.md'))).toBe(1);
     });
 
-    it('no more for a hundred files that come together', async () => {
+    it('no more for a hundred concurrent files', async () => {
       const paths = Array.from({ length: 100 }, (_, n) => `deep/${n % 10}/${n}`);
       // One would do, but a commit lets others in after 20 ms: a slow machine needs some.
       expect(await commitsOf(() => commit(paths))).toBeLessThan(20);
@@ -180,14 +179,14 @@ describe('a folder', () => {
     return body.files;
   }
 
-  it('is made by one of the many that come at once', async () => {
+  it('is created by one of several concurrent writes', async () => {
     const insertFolder = jest.spyOn(store(), 'insertFolder');
     await commit(Array.from({ length: 100 }, (_, n) => `/deep/${n % 10}/${n}`));
     expect(await fixture.list('/', true)).toHaveLength(111);
     expect(insertFolder).toHaveBeenCalledTimes(11);
   });
 
-  it('is made anew for a file after it was removed', async () => {
+  it('is created again for a file after its removal', async () => {
     const write = () => fixture.write('/docs/a.md');
     await write();
     await fixture.ok('rm', { path: '/docs/a.md' });
@@ -196,7 +195,7 @@ describe('a folder', () => {
     expect(await namesOf('/docs')).toEqual(['Folder.Created', 'Folder.Deleted', 'Folder.Created']);
   });
 
-  it('that the first of many could not make is made by the next', async () => {
+  it('that the first write could not create is created by the next', async () => {
     jest.spyOn(store(), 'insertFolder').mockRejectedValueOnce(new DomainError('UNAVAILABLE', 'Not now.'));
     const outcomes = await commit(['/new/a', '/new/b', '/new/c']);
     expect(outcomes.map((one) => ('error' in one ? one.error.code : 'made'))).toEqual([
@@ -207,7 +206,7 @@ describe('a folder', () => {
     expect(await fixture.list('/', true)).toEqual(['/new', '/new/b', '/new/c']);
   });
 
-  it('and those who write into it while others remove it all get what they were told', async () => {
+  it('has the reported state after concurrent writes and removals', async () => {
     for (let round = 0; round < 10; round += 1) {
       await fixture.ok('mkdir', { path: '/busy' });
       const [written, removed] = await Promise.all([

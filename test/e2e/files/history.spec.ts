@@ -1,13 +1,10 @@
 import type { CloudFilePage, CloudFileVersionPage, RestoredFile } from '@patchbay/protocol';
 import { randomUUID } from 'node:crypto';
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('files', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start();
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => ToolsFixture.start());
 
   const list = async (query = '', there = fixture) =>
     (await there.user.get<CloudFilePage>(`${there.base}/files?${query}`)).body;
@@ -23,7 +20,7 @@ describe('files', () => {
   };
 
   describe('are listed', () => {
-    it('by docPath, with their heads, folders left out', async () => {
+    it('by docPath with their heads, without folders', async () => {
       const there = await fixture.elsewhere();
       const b = await there.write('/B.md', 'b');
       const a = await there.write('/a/Deep.md', 'deep');
@@ -55,7 +52,7 @@ describe('files', () => {
       }
     });
 
-    it('when they are deleted, apart from the others', async () => {
+    it('as deleted files, separately', async () => {
       const there = await fixture.elsewhere();
       await there.write('/kept');
       const { file_id } = await there.write('/gone');
@@ -68,7 +65,7 @@ describe('files', () => {
   });
 
   describe('versions', () => {
-    it('say who wrote them, how and when, newest first', async () => {
+    it('have author, source and time, newest first', async () => {
       const fileId = await edit('/v.md', 'one', 'two');
       await fixture.raw('PUT', '/contents/v.md', {}, 'three');
       const { body } = await versions(fileId);
@@ -85,7 +82,7 @@ describe('files', () => {
       expect((await versions(fileId, 'limit=2&cursor=2')).body.versions).toHaveLength(1);
     });
 
-    it('can be fetched, of this file only', async () => {
+    it('can be read, of this file only', async () => {
       const fileId = await edit('/fetch.md', 'one', 'two');
       const other = await edit('/other.md', 'x');
       const { body } = await versions(fileId);
@@ -119,7 +116,7 @@ describe('files', () => {
       expect(same.body).toHaveLength(0);
     });
 
-    it('that differ in every one of very many lines are compared whole', async () => {
+    it('that differ in every one of many lines are compared completely', async () => {
       const lines = (seed: string) => Array.from({ length: 60_000 }, (_, n) => `${seed}${n}\n`);
       const [before, after] = [lines('a'), lines('b')];
       const fileId = await edit('/huge.md', before.join(''), after.join(''));
@@ -135,7 +132,7 @@ describe('files', () => {
   });
 
   describe('restore', () => {
-    it('undoes a deletion, and makes the folders that are gone [FILE-2]', async () => {
+    it('undoes a deletion and creates the missing folders [FILE-2]', async () => {
       const fileId = await edit('/back/It.md', 'kept');
       await remove('/back/it.md');
       await remove('/back');
@@ -155,7 +152,7 @@ describe('files', () => {
       expect((await versions(fileId)).body).toEqual(before);
     });
 
-    it('of a version makes it a new head, in the shape in which it was written', async () => {
+    it('of a version creates a new head of the same content type', async () => {
       const fileId = (await fixture.write('/shape.json', { a: 1 })).file_id!;
       await fixture.write('/shape.json', 'text');
       const [, first] = (await versions(fileId)).body.versions;
@@ -167,7 +164,7 @@ describe('files', () => {
       expect((await restore(fileId, { versionId: randomUUID() })).status).toBe(404);
     });
 
-    it('of a version of a deleted file brings the file back', async () => {
+    it('of a version of a deleted file restores the file', async () => {
       const fileId = await edit('/lost.md', 'one', 'two');
       await remove('/lost.md');
       const [, first] = (await versions(fileId)).body.versions;
@@ -175,7 +172,7 @@ describe('files', () => {
       expect(await fixture.read('/lost.md')).toEqual({ text: 'one' });
     });
 
-    it('is refused where something else is there now, or a file above it', async () => {
+    it('is rejected when its path or a parent path is taken', async () => {
       const taken = await edit('/taken.md', 'old');
       await remove('/taken.md');
       await fixture.write('/TAKEN.md', 'new');
@@ -189,7 +186,7 @@ describe('files', () => {
     });
   });
 
-  it('are no stranger’s', async () => {
+  it('are not readable by non-members', async () => {
     const fileId = await edit('/mine.md', 'x');
     const stranger = await fixture.server.register();
     const theirs = (await stranger.createWorkspace()).id;

@@ -1,18 +1,17 @@
 import { type Ack, type FilePutAnswer } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
 import type { FakeClient } from '../../support/fake-client.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { readTrail } from '../../support/invariants.js';
 import { createCall, RelayFixture } from '../../support/relay-fixture.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('files:put', () => {
-  let fixture: RelayFixture;
+  const fixture = suiteFixture(() => RelayFixture.start({ maxFileBytes: 4096 }));
   let client: FakeClient;
   beforeAll(async () => {
-    fixture = await RelayFixture.start({ maxFileBytes: 4096 });
     client = await fixture.client();
   });
-  afterAll(() => fixture.close());
 
   const base = () => `/workspaces/${fixture.workspaceId}`;
   const put = (
@@ -41,7 +40,7 @@ describe('files:put', () => {
   const restore = (fileId: string, versionId: string) =>
     fixture.user.post(`${base()}/files/${fileId}/restore`, { versionId });
 
-  it('makes a file that must not exist yet, and replaces the head that it names [FILE-5]', async () => {
+  it('creates a file that must not exist, and replaces the named head [FILE-5]', async () => {
     const made = await stored('/Repo/A.txt', 'one', null);
     const next = await stored('/Repo/A.txt', 'two', 'one');
     expect(next.fileId).toBe(made.fileId);
@@ -55,20 +54,20 @@ describe('files:put', () => {
     ]);
   });
 
-  it('answers with the path as the Cloud spells it, and keeps the folders of a new file as they are given [FILE-31]', async () => {
+  it('answers with the spelling of the Cloud, and keeps the given spelling of new folders [FILE-31]', async () => {
     expect(await stored('/Twin/Lib/a.txt', 'one', null)).toMatchObject({ path: '/Twin/Lib/a.txt' });
     expect(await stored('/twin/lib/b.txt', 'one', null)).toMatchObject({ path: '/Twin/lib/b.txt' });
     expect(await stored('/twin/LIB/A.txt', 'two', 'one')).toMatchObject({ path: '/Twin/Lib/a.txt' });
     expect(await stored('/twin/LIB/A.txt', 'two', 'one')).toMatchObject({ path: '/Twin/Lib/a.txt' });
   });
 
-  it('of what the head is already changes nothing', async () => {
+  it('changes nothing when the head has the same bytes', async () => {
     const made = await stored('/repo/same.txt', 'one', null);
     expect(await stored('/repo/same.txt', 'one', null)).toEqual(made);
     expect(await stored('/repo/same.txt', 'one', 'whatever')).toEqual(made);
   });
 
-  it('on a stale base is kept beside the head, to be fetched and promoted [FILE-5]', async () => {
+  it('with a stale base is kept beside the head, to be read and promoted [FILE-5]', async () => {
     const { fileId } = await stored('/Stale/a.txt', 'one', null);
     await stored('/Stale/a.txt', 'two', 'one');
     for (const baseText of ['one', null]) {
@@ -88,7 +87,7 @@ describe('files:put', () => {
     expect(trail.body.events).toHaveLength(2);
   });
 
-  it('for a file that was deleted, or never was, loses no bytes either', async () => {
+  it('for a deleted or unknown file keeps the bytes', async () => {
     const { fileId } = await stored('/repo/gone.txt', 'one', null);
     const path = '/repo/gone.txt';
     await remove(path);
@@ -108,7 +107,7 @@ describe('files:put', () => {
     expect(await get('/nowhere/New.txt')).toBe('late');
   });
 
-  it('is refused where it contradicts itself, is too large, or has no place', async () => {
+  it('is rejected when it is inconsistent, too large or has no place', async () => {
     await stored('/repo/file', 'x', null);
     const code = async (answer: Promise<Ack<FilePutAnswer>>) => {
       const ack = await answer;
@@ -121,7 +120,7 @@ describe('files:put', () => {
     expect(await code(put('/repo/large', 'x'.repeat(4097), null))).toBe('TOO_LARGE');
   });
 
-  it('loses no bytes where a folder, or a file above it, is in the way', async () => {
+  it('keeps the bytes when a folder or a file above it blocks the path', async () => {
     await stored('/way/folder/file', 'x', null);
     for (const [path, baseText] of [
       ['/way/folder', null],
@@ -141,14 +140,14 @@ describe('files:put', () => {
     });
   });
 
-  it('is nothing that the next head is compared with', async () => {
+  it('is not compared with the next head when kept beside the head', async () => {
     const { fileId } = await stored('/repo/beside.txt', 'base\n', null);
     conflictOf(await put('/repo/beside.txt', 'beside\n', 'other'));
     await stored('/repo/beside.txt', 'next\n', 'base\n');
     expect(await diffOf(fileId)).toContain('-base\n+next\n');
   });
 
-  it('that was promoted is what the next head is compared with', async () => {
+  it('is compared with the next head when promoted', async () => {
     const path = '/repo/promoted.txt';
     const { fileId } = await stored(path, 'base\n', null);
     const { conflictVersionId } = conflictOf(await put(path, 'beside\n', 'other'));
@@ -157,7 +156,7 @@ describe('files:put', () => {
     expect(await diffOf(fileId)).toContain('-beside\n+next\n');
   });
 
-  it('leaves the head before it to be found, however many were kept beside that', async () => {
+  it('keeps the previous head readable, however many uploads were kept beside it', async () => {
     const { fileId } = await stored('/repo/many.txt', 'base\n', null);
     await Promise.all(
       Array.from({ length: 51 }, (_, at) => put('/repo/many.txt', `${at}\n`, 'other').then(conflictOf)),
@@ -166,7 +165,7 @@ describe('files:put', () => {
     expect(await diffOf(fileId)).toContain('-base\n+next\n');
   });
 
-  it('of what a call has written is based on the head that there was when its turn was taken [FILE-5]', async () => {
+  it('of a call is based on the head at the time of its turn [FILE-5]', async () => {
     const calledFor = async (path: string) => {
       await fixture.post([createCall(path, path)]);
       await waitFor(() => client.calls.some(({ toolCallId }) => toolCallId === path), 'the call');
@@ -202,7 +201,7 @@ describe('files:put', () => {
     await last.end();
   });
 
-  it('stands in the trail behind the step that its client told before it', async () => {
+  it('is recorded after the step that its client reported before it', async () => {
     await fixture.post([createCall('told', 'told.txt')]);
     await waitFor(() => client.calls.some(({ toolCallId }) => toolCallId === 'told'), 'the call');
     const call = client.calls.find(({ toolCallId }) => toolCallId === 'told')!;
@@ -217,7 +216,7 @@ describe('files:put', () => {
     await fixture.cancel(call.turnId);
   });
 
-  it('that is exact replaces the head that it names, and none that the server takes for its base', async () => {
+  it('that is exact replaces only the named head, and not the head that the server assumes', async () => {
     await stored('/repo/exact.txt', 'cloud', null);
     await fixture.post([createCall('exact', 'exact.txt')]);
     await waitFor(() => client.calls.some(({ toolCallId }) => toolCallId === 'exact'), 'the call');
@@ -228,7 +227,7 @@ describe('files:put', () => {
     await fixture.cancel(turnId);
   });
 
-  it('sent several times, also at once, is one version [FILE-5]', async () => {
+  it('creates one version when sent several times, also concurrently [FILE-5]', async () => {
     const same = await Promise.all(Array.from({ length: 5 }, () => put('/repo/once.txt', 'one', null)));
     expect(same.map(({ ok }) => ok)).toEqual([true, true, true, true, true]);
     const { fileId } = await stored('/repo/once.txt', 'one', null);
@@ -243,7 +242,7 @@ describe('files:put', () => {
     expect(body.versions).toHaveLength(2);
   });
 
-  it('of many clients on one base lets one win, and keeps what the others sent', async () => {
+  it('of several clients with one base has one winner, and the other bytes are kept', async () => {
     const { fileId } = await stored('/repo/race.txt', 'base', null);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) => put('/repo/race.txt', `writer ${n}`, 'base')),

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { sha256 } from '@patchbay/protocol/hash';
 import { parsePatchBatch } from '@patchbay/protocol/line-patch';
 import { executeCreateFile, executeWritePatch, WorkspaceRoots } from '@patchbay/workspace';
+import { suiteFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 import { ATTRIBUTES, describeWith } from '../../support/system-commands.js';
 
@@ -74,7 +75,7 @@ describeWith(
       expect(new Set(shown)).toEqual(new Set([before]));
     });
 
-    it('are not taken from the folder by a file that had none', async () => {
+    it('are not inherited from the folder by a file without them', async () => {
       const plain = join(folder, 'plain');
       await writeFile(plain, 'one\n');
       await chmod(plain, 0o4640);
@@ -82,7 +83,7 @@ describeWith(
       expect(attributes('show', plain)).toBe('0o640');
     });
 
-    it('are missed in the result of a create where they cannot be kept, and the group gets no more than it had', async () => {
+    it('are named in the result of a create when they cannot be kept, and the group gets no more access', async () => {
       await withoutCp();
       const result = await overwrite();
       expect(result).toMatchObject({ success: true, overwritten: true });
@@ -90,7 +91,7 @@ describeWith(
       expect(show()).toBe('0o600');
     });
 
-    it('are missed in the result of a patch where they cannot be kept, and the group gets no more than it had', async () => {
+    it('are named in the result of a patch when they cannot be kept, and the group gets no more access', async () => {
       await withoutCp();
       const { success, files } = await patch();
       expect([success, files[0]!.status]).toEqual([true, 'applied']);
@@ -98,7 +99,7 @@ describeWith(
       expect(show()).toBe('0o600');
     });
 
-    it('are missed once, and the group gets no more, where cp is one that cannot keep them, such as busybox’s [CREATE-7]', async () => {
+    it('are named once when cp cannot keep them, such as that of busybox, and the group gets no more access [CREATE-7]', async () => {
       const programs = join(folder, 'programs');
       await mkdir(programs);
       const cp = '#!/bin/sh\necho "cp: unrecognized option: attributes-only" >&2\nexit 1\n';
@@ -118,9 +119,7 @@ describeWith(
     });
 
     describe('that a pull replaces', () => {
-      let fixture: FolderFixture;
-      beforeAll(async () => void (fixture = await FolderFixture.start()));
-      afterAll(() => fixture.close());
+      const fixture = suiteFixture(() => FolderFixture.start());
       beforeEach(() => fixture.begin());
 
       it.each([[true], [false]])('are kept, or missed in what it says (cp is there: %s)', async (hasCp) => {

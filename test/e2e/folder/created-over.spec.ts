@@ -1,21 +1,13 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Machine } from '../../support/folder-machine.js';
-import { type Model, refusalOf } from '../../support/folder-model.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
+import { refusalOf } from '../../support/folder-model.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 
 describe('a create over a file of a connected folder', () => {
-  let fixture: FolderFixture;
-  let laptop: Machine;
-  let model: Model;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    model = fixture.model();
-    await laptop.repository({ 'README.md': 'read me\n', 'src/Lib/a.ts': 'a\n' });
-  });
+  const fixture = suiteFixture(() => FolderFixture.start());
+  const laptop = testFixture(() => fixture.laptop({ 'README.md': 'read me\n', 'src/Lib/a.ts': 'a\n' }));
+  const model = testFixture(() => fixture.model());
 
   const kept = async (): Promise<string[]> =>
     (await readdir(laptop.folder)).filter((name) => name.includes('.patchbay-kept'));
@@ -42,7 +34,7 @@ describe('a create over a file of a connected folder', () => {
     expect(await laptop.read('odd.txt')).toBe('zero\nthree\n');
   });
 
-  it('takes a text of the Cloud that the folder never had for no base: both are kept', async () => {
+  it('does not use a Cloud text that the folder never had as base: both are kept', async () => {
     await writeFile(join(laptop.folder, 'odd.txt'), Buffer.from('\ufeffhello\n', 'utf16le'));
     await model.does('write', { path: '/proj/odd.txt', content: { text: 'of the Cloud\n' } });
     await laptop.connect();
@@ -52,7 +44,7 @@ describe('a create over a file of a connected folder', () => {
   });
 
   it.each([[true], [false]])(
-    'knows it by its docPath, so no twin is made and the history goes on (pushed: %s) [CREATE-2]',
+    'matches the file by its docPath, without a twin, and continues its history (pushed: %s) [CREATE-2]',
     async (pushed) => {
       if (pushed) await laptop.push();
       await laptop.connect();

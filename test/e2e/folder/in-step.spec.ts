@@ -1,19 +1,12 @@
 import { rename } from 'node:fs/promises';
 import { sha256 } from '@patchbay/protocol/hash';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('a connected folder', () => {
-  let fixture: FolderFixture;
-  let laptop: Machine;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    await laptop.repository({ 'a.txt': 'a\n', '.gitignore': 'secret*\n/out/\n' });
-  });
+  const fixture = suiteFixture(() => FolderFixture.start());
+  const laptop = testFixture(() => fixture.laptop({ 'a.txt': 'a\n', '.gitignore': 'secret*\n/out/\n' }));
 
   it('sends new files by the rules of push, and nothing that git ignores', async () => {
     await laptop.push();
@@ -33,7 +26,7 @@ describe('a connected folder', () => {
     expect(error?.code).toBe('NOT_FOUND');
   });
 
-  it('gives nobody the text of a file that may hold secrets, though a model asks for it or patches it', async () => {
+  it('does not send a file that may hold secrets, even if a model reads or patches it', async () => {
     await laptop.push();
     const connected = await laptop.connect();
     await laptop.write('app/.env', 'KEY=very-secret\n');
@@ -57,7 +50,7 @@ describe('a connected folder', () => {
     expect(connected.stderr).toContain('left out of the Cloud, as they may contain secrets: app/.env.');
   });
 
-  it('that was never pushed sends only what calls have written, and then keeps that in step', async () => {
+  it('that was never pushed sends only files that calls have written, and keeps those in sync', async () => {
     await laptop.connect();
     const model = fixture.model();
     await model.creates('proj/made.txt', 'made\n');
@@ -73,7 +66,7 @@ describe('a connected folder', () => {
     await waitFor(async () => !('made.txt' in (await fixture.cloud())), 'the deletion to be sent');
   });
 
-  it('with --no-watch sends nothing by itself', async () => {
+  it('with --no-watch sends nothing on its own', async () => {
     await laptop.push();
     const connected = await laptop.connect('--no-watch');
     await laptop.write('a.txt', 'edited\n');
@@ -85,7 +78,7 @@ describe('a connected folder', () => {
     expect((await laptop.push()).out).toMatch(/^sent 1 file .*2 unchanged/);
   });
 
-  it('that vanishes as a whole takes nothing of the Cloud with it, and goes on when it is back', async () => {
+  it('that disappears deletes nothing in the Cloud, and resumes when it is back', async () => {
     await laptop.push();
     const connected = await laptop.connect();
     await fixture.agree(laptop);
@@ -101,7 +94,7 @@ describe('a connected folder', () => {
     expect(await fixture.cloud()).toMatchObject({ 'a.txt': '// patched\nback\n' });
   });
 
-  it('sends what changed while the client was away, deletions too, on the base that it knew', async () => {
+  it('sends changes and deletions made while the client was away, on their last known base', async () => {
     await laptop.push();
     const connected = await laptop.connect();
     await connected.kill();
@@ -112,7 +105,7 @@ describe('a connected folder', () => {
     await fixture.agree(laptop);
   });
 
-  it('goes on with a push of its own in another terminal, each with what the other has sent', async () => {
+  it('stays in sync with a push in another terminal', async () => {
     await laptop.push();
     await laptop.connect();
     for (let round = 0; round < 4; round += 1) {

@@ -1,3 +1,4 @@
+import { suiteFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 import { DEEDS, type Deed, Meeting, type Moment, MOMENTS } from '../../support/folder-meeting.js';
 import type { Machine } from '../../support/folder-machine.js';
@@ -42,15 +43,14 @@ function outcomesOf(deed: Deed, step: Step, moment: Moment, call: Call): string[
   return STEPS[step] === 'before:finished' ? ['succeeded', OVERTAKEN[deed]] : ['succeeded'];
 }
 
-describe('a person’s deed meets the crash of a client in the midst of its calls', () => {
-  let fixture: FolderFixture;
+describe('a person’s change during the crash of a client with open calls', () => {
+  const fixture = suiteFixture(() => FolderFixture.start());
   let laptop: Machine;
   const meetings = new Map<string, Meeting>();
   const nameOf = (deed: Deed, step: Step, moment: Moment, call: Call) =>
     [deed, STEPS[step].replace(':', ' '), moment, call].join(' ');
 
   beforeAll(async () => {
-    fixture = await FolderFixture.start();
     laptop = fixture.machine();
     const model = fixture.model();
     for (const crash of CRASHES)
@@ -60,20 +60,19 @@ describe('a person’s deed meets the crash of a client in the midst of its call
       }
     await Meeting.prepare(laptop, [...meetings.values()]);
   });
-  afterAll(() => fixture.close());
 
   describe.each(CRASHES)('%s, with the deed %s it, of a %s', (step, moment, call) => {
-    const here = () => DEEDS.map((deed) => meetings.get(nameOf(deed, step, moment, call))!);
+    const crashed = () => DEEDS.map((deed) => meetings.get(nameOf(deed, step, moment, call))!);
     const outcomes = new Map<Deed, string>();
     const settled = new Map<Deed, Promise<void>>();
 
     beforeAll(async () => {
       await laptop.close();
       const client = await laptop.connectPausing(STEPS[step]);
-      const planned = await Promise.all(here().map((meeting) => meeting.reads()));
+      const planned = await Promise.all(crashed().map((meeting) => meeting.reads()));
       // What the person then replaces while no client is there is the person's to lose.
       const isSeen = moment === 'after';
-      const calls = here().map((meeting, at) =>
+      const calls = crashed().map((meeting, at) =>
         call === 'patch'
           ? meeting.patches(planned[at]!, { isSeen })
           : meeting.creates({ overwrite: true }, { isSeen }),
@@ -81,14 +80,14 @@ describe('a person’s deed meets the crash of a client in the midst of its call
       // A journal that is stopped stops every call.
       const stopped = STEPS[step] === 'before:finished' ? 1 : DEEDS.length;
       await waitFor(() => client.stderr.split('test: paused').length > stopped, 'the calls to be stopped');
-      if (moment === 'before') for (const meeting of here()) await meeting.act();
+      if (moment === 'before') for (const meeting of crashed()) await meeting.act();
       await client.kill();
-      if (moment === 'during') for (const meeting of here()) await meeting.act();
+      if (moment === 'during') for (const meeting of crashed()) await meeting.act();
       await laptop.connect();
       for (const [at, called] of calls.entries()) outcomes.set(DEEDS[at]!, await called);
-      if (moment === 'after') for (const meeting of here()) await meeting.act();
+      if (moment === 'after') for (const meeting of crashed()) await meeting.act();
       for (const [at, deed] of DEEDS.entries()) {
-        settled.set(deed, here()[at]!.settles());
+        settled.set(deed, crashed()[at]!.settles());
         settled.get(deed)!.catch(() => undefined);
       }
     });

@@ -22,7 +22,7 @@ const CREATES: Pair[] = [
   ['mode change', 'after', 'succeeded'],
 ];
 
-describe('a person’s deed meets a create by the model', () => {
+describe('a person’s change during a create by the model', () => {
   let fixture: FolderFixture;
   let client: LiveClient;
   const meetings = new Map<string, Meeting>();

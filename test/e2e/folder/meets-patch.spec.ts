@@ -12,7 +12,7 @@ const PATCHED: Record<Deed, string> = {
   'mode change': 'succeeded',
 };
 
-describe('a person’s deed meets a patch by the model', () => {
+describe('a person’s change during a patch by the model', () => {
   let fixture: FolderFixture;
   let client: LiveClient;
   const meetings = new Map<string, Meeting>();

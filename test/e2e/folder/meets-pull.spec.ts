@@ -8,7 +8,7 @@ import type { Ran } from '../../support/run-command.js';
 /** Which side gives way where both have changed the file: both do, in turns. */
 const SETTLED_BY = { before: 'pull', during: 'push' } as const;
 
-describe('a person’s deed meets a pull of another text of the file', () => {
+describe('a person’s change during a pull of another text of the file', () => {
   let fixture: FolderFixture;
   let wire: HttpProxy;
   let laptop: Machine;

@@ -11,7 +11,7 @@ type Step = (typeof STEPS)[number];
 /** Whether a client is connected that keeps the folder in step by itself, or only executes calls. */
 const CLIENTS = { 'beside a client that watches': [], 'beside one that does not': ['--no-watch'] };
 
-describe.each(Object.entries(CLIENTS))('a person’s deed meets a push, %s', (_client, flags) => {
+describe.each(Object.entries(CLIENTS))('a person’s change during a push, %s', (_client, flags) => {
   let fixture: FolderFixture;
   let wire: HttpProxy;
   let laptop: Machine;

@@ -1,3 +1,4 @@
+import { suiteFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 import { DEEDS, type Deed, Meeting } from '../../support/folder-meeting.js';
 import type { TestProcess } from '../../support/processes.js';
@@ -26,8 +27,8 @@ const CREATED: Record<Deed, string> = {
 };
 
 /** A call is stopped where its text is staged beside the file, and not yet in its place. */
-describe('a person’s deed meets a call that is just being written', () => {
-  let fixture: FolderFixture;
+describe('a person’s change during the write of a call', () => {
+  const fixture = suiteFixture(() => FolderFixture.start());
   let client: TestProcess;
   const meetings = new Map<string, Meeting>();
   const pairs = (['patch', 'create'] as const).flatMap((call) =>
@@ -35,7 +36,6 @@ describe('a person’s deed meets a call that is just being written', () => {
   );
 
   beforeAll(async () => {
-    fixture = await FolderFixture.start();
     const [laptop, model] = [fixture.machine(), fixture.model()];
     for (const [deed, call] of pairs) {
       const name = `${deed} ${call}`;
@@ -44,7 +44,6 @@ describe('a person’s deed meets a call that is just being written', () => {
     await Meeting.prepare(laptop, [...meetings.values()]);
     client = await laptop.connectPausing('before:kept,before:committing');
   });
-  afterAll(() => fixture.close());
 
   const stops = () => client.stderr.split('test: paused').length - 1;
   let resumed = 0;

@@ -1,22 +1,17 @@
 import { mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const LIMIT = 8 * 1024 * 1024;
 
-describe('a file that was sent, and has become one that is never sent [RELAY-45]', () => {
-  let fixture: FolderFixture;
-  let laptop: Machine;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    await laptop.repository({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n', 'same.txt': 'same\n' });
-    await laptop.push();
-  });
+describe('a sent file that is no longer eligible [RELAY-45]', () => {
+  const fixture = suiteFixture(() => FolderFixture.start());
+  const laptop = testFixture(() =>
+    fixture.laptop({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n', 'same.txt': 'same\n' }),
+  );
+  beforeEach(() => laptop.push());
 
   const at = (path: string) => join(laptop.folder, path);
   const binary = () => writeFile(at('a.txt'), '\0\u0001');
@@ -46,38 +41,38 @@ describe('a file that was sent, and has become one that is never sent [RELAY-45]
 
   it.each(KINDS)('(%s) is told by push and status, with the reason', async (_, path, change, reason) => {
     await change();
-    const said = new RegExp(
+    const message = new RegExp(
       `${path}[: ]+\\(?${reason}.*the Cloud still has the version that was sent before`,
     );
     for (const flags of [['--dry-run'], [], [], ['--delete'], ['--force']]) {
       const { code, out } = await laptop.push(...flags);
-      expect([flags, code, out]).toEqual([flags, 8, expect.stringMatching(said)]);
+      expect([flags, code, out]).toEqual([flags, 8, expect.stringMatching(message)]);
     }
     const { out } = await laptop.patchbay('status', laptop.folder);
-    expect(out).toMatch(said);
+    expect(out).toMatch(message);
     expect(out).not.toContain('without differences');
     expect(await fixture.cloud()).toMatchObject({ 'a.txt': 'a\n', 'lib/in.txt': 'in\n' });
   });
 
-  it('is told by a client, and stands in the context, until it is one that is sent again', async () => {
+  it('is reported by a client and in the context until it is sent again', async () => {
     const connected = await laptop.connect();
     await binary();
     await connected.says(/a\.txt: differs from the Cloud, and cannot be sent \(is binary/);
-    const told = async () => {
+    const reported = async () => {
       const { body } = await fixture.user.get<{ roots: { conflicts: string[] }[] }>(
         `/workspaces/${fixture.workspaceId}/roots`,
       );
       return body.roots[0]!.conflicts;
     };
-    await waitFor(async () => (await told()).includes('proj/a.txt'), 'the folder’s status');
+    await waitFor(async () => (await reported()).includes('proj/a.txt'), 'the folder’s status');
     // A call, and what the Cloud tells, change nothing about that.
     await fixture.model().patches('proj/same.txt', '// patched');
     await laptop.write('new.txt', 'new\n');
     await fixture.sent('/proj/new.txt', 'new\n');
-    expect(await told()).toEqual(['proj/a.txt']);
+    expect(await reported()).toEqual(['proj/a.txt']);
     expect(await fixture.versions()).not.toContain('\0\u0001');
     await laptop.write('a.txt', 'text again\n');
     await fixture.sent('/proj/a.txt', 'text again\n');
-    await waitFor(async () => (await told()).length === 0, 'the folder’s status');
+    await waitFor(async () => (await reported()).length === 0, 'the folder’s status');
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { suiteFixture } from '../../support/fixtures.js';
 import type { Machine } from '../../support/folder-machine.js';
 import type { Model, Reading } from '../../support/folder-model.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
@@ -145,12 +146,10 @@ class Lived {
   }
 }
 
-describe('whatever a person, a model and the commands do in one folder', () => {
-  let fixture: FolderFixture;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
+describe('random work of a person, a model and the commands in one folder', () => {
+  const fixture = suiteFixture(() => FolderFixture.start());
 
-  it('nothing that anybody wrote is gone, and a model that reads and then patches succeeds', async () => {
+  it('no written text is lost, and a model that reads and then patches succeeds', async () => {
     await fc.assert(
       fc.asyncProperty(life, async (steps) => {
         await fixture.begin();

@@ -1,24 +1,17 @@
 import { mkdir, rename } from 'node:fs/promises';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import type { Machine } from '../../support/folder-machine.js';
-import type { Model } from '../../support/folder-model.js';
 import { waitFor } from '../../support/wait-for.js';
 
-describe('what is neither overwritten, deleted nor missed in a folder', () => {
-  let fixture: FolderFixture;
-  let laptop: Machine;
-  let model: Model;
-  beforeAll(async () => void (fixture = await FolderFixture.startApart()));
-  afterAll(() => fixture.close());
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    model = fixture.model();
-    await laptop.repository({ 'a.txt': 'a\n', 'src/b.txt': 'b\n', 'src/c.txt': 'c\n' });
-    await laptop.push();
-  });
+describe('changes around a connected folder', () => {
+  const fixture = suiteFixture(() => FolderFixture.startApart());
+  const laptop = testFixture(() =>
+    fixture.laptop({ 'a.txt': 'a\n', 'src/b.txt': 'b\n', 'src/c.txt': 'c\n' }),
+  );
+  const model = testFixture(() => fixture.model());
+  beforeEach(() => laptop.push());
 
-  it('a Cloud text that the folder never had, by a create that overwrites the file here', async () => {
+  it('keeps a Cloud text that the folder never had when a create overwrites the local file', async () => {
     const connected = await laptop.connect();
     await fixture.agree(laptop);
     await model.does('write', { path: '/proj/a.txt', content: { text: 'a teammate’s\n' } });
@@ -33,7 +26,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     );
   });
 
-  it('a file that is in step, although .gitignore names it by now', async () => {
+  it('keeps a file in sync that .gitignore names later', async () => {
     await laptop.connect();
     await laptop.write('.gitignore', '/src/\na.txt\n');
     await laptop.write('a.txt', 'edited\n');
@@ -48,7 +41,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     expect(Object.keys(await fixture.cloud()).sort()).toEqual(['.gitignore', 'a.txt', 'src/b.txt']);
   });
 
-  it('a folder that becomes a file, and a file that becomes a folder [FILE-7]', async () => {
+  it('sends a folder that becomes a file, and a file that becomes a folder [FILE-7]', async () => {
     await laptop.write('src/deep/d.txt', 'd\n');
     await laptop.connect();
     await fixture.agree(laptop);
@@ -63,7 +56,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     });
   });
 
-  it('an edit in a folder that was removed and made anew', async () => {
+  it('sends an edit in a folder that was removed and created again', async () => {
     await laptop.connect();
     await fixture.agree(laptop);
     await laptop.git('rm', '-rq', 'src');
@@ -76,7 +69,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     await fixture.agree(laptop);
   });
 
-  it('the files of a folder in whose place there is another one', async () => {
+  it('keeps the Cloud files of a folder that another folder has replaced', async () => {
     const connected = await laptop.connect();
     await fixture.agree(laptop);
     await rename(laptop.folder, `${laptop.folder}-away`);
@@ -86,7 +79,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     expect(Object.keys(await fixture.cloud()).sort()).toEqual(['a.txt', 'src/b.txt', 'src/c.txt']);
   });
 
-  it('the files of a project, by another one that was put in its place while nobody was connected', async () => {
+  it('keeps the Cloud files of a project that another one has replaced while no client was connected', async () => {
     await rename(laptop.folder, `${laptop.folder}-away`);
     await laptop.repository({ 'other.txt': 'of another project\n' });
     const { code, err } = await laptop.patchbay('connect', '--root', laptop.folder);
@@ -98,7 +91,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     expect((await laptop.push('--delete')).out).toMatch(/^sent 1 file .*deleted 1 file/);
   });
 
-  it('what a push has sent that was killed before it heard of it, with an edit on top', async () => {
+  it('keeps files of a killed push that got no answer, with an edit on top', async () => {
     const wire = await fixture.wire();
     const watched = fixture.machine('laptop', 'proj', wire);
     await watched.push();
@@ -118,7 +111,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     await wire.close();
   });
 
-  it('the rest of a batch that a killed client has left half written: connect --push sends it whole', async () => {
+  it('connect --push sends a batch that a killed client has half written', async () => {
     const paths = ['a.txt', 'src/b.txt'];
     const killed = await laptop.connectPausing('after:place');
     const readings = await Promise.all(paths.map((path) => model.reads(`proj/${path}`)));
@@ -137,7 +130,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     await fixture.agree(laptop);
   });
 
-  it('what both sides came to by themselves: a forced push knows it from then on', async () => {
+  it('a forced push records equal files of both sides', async () => {
     await laptop.write('a.txt', 'the same\n');
     await model.does('write', { path: '/proj/a.txt', content: { text: 'the same\n' } });
     await laptop.push('--dry-run');
@@ -146,7 +139,7 @@ describe('what is neither overwritten, deleted nor missed in a folder', () => {
     expect((await laptop.push()).out).toMatch(/^sent 1 file .*2 unchanged/);
   });
 
-  it('a file that was sent for nothing, as a round failed: it is tried again without a hint', async () => {
+  it('retries a file whose upload has failed, without another change', async () => {
     await laptop.connect();
     await fixture.agree(laptop);
     const back = await fixture.away();

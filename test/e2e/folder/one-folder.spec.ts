@@ -1,25 +1,17 @@
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import { type Machine } from '../../support/folder-machine.js';
-import { type Model, refusalOf } from '../../support/folder-model.js';
+import { refusalOf } from '../../support/folder-model.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const START = { 'src/price.ts': 'export const price = 1;\n', 'README.md': '# proj\n' };
 
 describe('a folder that a person and a model work in', () => {
-  let fixture: FolderFixture;
-  let laptop: Machine;
-  let model: Model;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    model = fixture.model();
-    await laptop.repository(START);
-    await laptop.push();
-  });
+  const fixture = suiteFixture(() => FolderFixture.start());
+  const laptop = testFixture(() => fixture.laptop(START));
+  const model = testFixture(() => fixture.model());
+  beforeEach(() => laptop.push());
 
-  it('agrees with the Cloud after an edit by hand, one by the model, and a checkout', async () => {
+  it('is in sync with the Cloud after an edit by hand, one by the model and a checkout', async () => {
     await laptop.connect();
     await laptop.write('README.md', '# proj, by hand\n');
     await fixture.agree(laptop);
@@ -33,7 +25,7 @@ describe('a folder that a person and a model work in', () => {
     await fixture.agree(laptop);
   });
 
-  it('can be pushed after a patch by the model was checked out again', async () => {
+  it('can be pushed after a patch by the model was reverted by a checkout', async () => {
     const connected = await laptop.connect('--no-watch');
     expect((await model.patches('proj/src/price.ts', '// by the model')).status).toBe('succeeded');
     await connected.kill();
@@ -56,7 +48,7 @@ describe('a folder that a person and a model work in', () => {
     await fixture.agree(laptop);
   });
 
-  it('answers a patch that finds another text with the disk’s sha, and one read later the model can go on', async () => {
+  it('answers a mismatching patch with the sha256 on disk, and the model can continue after one read', async () => {
     await laptop.connect('--no-watch');
     const planned = await model.reads('proj/src/price.ts');
     await laptop.write('src/price.ts', 'export const price = 2;\n');
@@ -70,7 +62,7 @@ describe('a folder that a person and a model work in', () => {
     await fixture.agree(laptop);
   });
 
-  it('is deleted from, moved in and made executable like any other', async () => {
+  it('supports deletions, moves and executable files', async () => {
     await laptop.connect();
     await laptop.git('mv', 'README.md', 'docs.md');
     await laptop.write('new.txt', 'new\n');
@@ -81,7 +73,7 @@ describe('a folder that a person and a model work in', () => {
     expect((await laptop.pull()).out).toMatch(/^received 0 files .*2 unchanged/);
   });
 
-  it('is left as it is by what a server tool writes, which is told on both sides until it is pulled', async () => {
+  it('is unchanged by a server tool, whose write is reported on both sides until a pull', async () => {
     const connected = await laptop.connect();
     await fixture.agree(laptop);
     await model.does('write', { path: '/proj/src/price.ts', content: { text: 'from the Cloud\n' } });
@@ -104,7 +96,7 @@ describe('a folder that a person and a model work in', () => {
     await fixture.agree(laptop);
   });
 
-  it('shows what was changed on both sides on both sides, and overwrites nothing', async () => {
+  it('reports files changed on both sides on both sides, and overwrites nothing', async () => {
     const connected = await laptop.connect('--no-watch');
     await model.does('write', { path: '/proj/README.md', content: { text: 'theirs\n' } });
     await laptop.write('README.md', 'mine\n');

@@ -1,15 +1,14 @@
 import type { CloudFilePage } from '@patchbay/protocol';
 import { chmod, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { suiteFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('names and modes of a connected folder’s files', () => {
-  let fixture: FolderFixture;
+  const fixture = suiteFixture(() => FolderFixture.start());
   let laptop: Machine;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
   beforeEach(async () => {
     await fixture.begin();
     laptop = fixture.machine('laptop');
@@ -39,7 +38,7 @@ describe('names and modes of a connected folder’s files', () => {
   };
   const mode = async (path: string) => (await stat(join(laptop.folder, path))).mode & 0o111;
 
-  it('stay as they are where a person takes over a text, and are told [FILE-32]', async () => {
+  it('are unchanged when a person accepts a text, and differences are reported [FILE-32]', async () => {
     await laptop.repository({
       '.gitignore': 'priv\n',
       priv: 'private\n',
@@ -66,7 +65,7 @@ describe('names and modes of a connected folder’s files', () => {
     expect(await mode('run.sh')).not.toBe(0);
   });
 
-  it('are told where they alone change in the Cloud [FILE-32]', async () => {
+  it('are reported when only they change in the Cloud [FILE-32]', async () => {
     await laptop.repository({ 'README.md': '#\n', 'run.sh': 'run\n', 'a.txt': 'a\n' });
     await laptop.push();
     const desktop = fixture.machine('desktop');
@@ -91,7 +90,7 @@ describe('names and modes of a connected folder’s files', () => {
     expect(process.log).not.toMatch(/a\.txt/i);
   });
 
-  it('are told where a file was renamed on both sides, once [FILE-32]', async () => {
+  it('are reported once when a file was renamed on both sides [FILE-32]', async () => {
     await laptop.repository({ 'README.md': '#\n' });
     await laptop.push();
     await commits('/proj/Readme.md', { renamedFrom: '/proj/README.md' });
@@ -135,7 +134,7 @@ describe('names and modes of a connected folder’s files', () => {
       await agree(ALL);
     });
 
-    it('are kept where a call makes a file in a folder that was never pushed [FILE-31]', async () => {
+    it('are kept when a call creates a file in a folder that was never pushed [FILE-31]', async () => {
       await laptop.repository(FILES);
       await laptop.connect();
       for (const path of ['proj/Lib/A2.ts', 'proj/lib/C.ts']) await fixture.model().creates(path, 'c\n');
@@ -144,7 +143,7 @@ describe('names and modes of a connected folder’s files', () => {
       await agree(['Lib/A2.ts', 'Lib/a.ts', 'lib/C.ts', 'lib/b.ts']);
     });
 
-    it('are one where the Cloud spells this folder otherwise, for what a call makes, too [FILE-31]', async () => {
+    it('are one when the Cloud spells this folder differently, also for new files of a call [FILE-31]', async () => {
       const desktop = fixture.machine('desktop');
       await desktop.repository({ 'Src/a.ts': 'a\n' });
       await desktop.push();

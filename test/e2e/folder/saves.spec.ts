@@ -2,19 +2,14 @@ import { appendFile, copyFile, rename, unlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { CloudFilePage, CloudFileVersionPage } from '@patchbay/protocol';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
-import type { Machine } from '../../support/folder-machine.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('a save in a connected folder [RELAY-44]', () => {
-  let fixture: FolderFixture;
-  let laptop: Machine;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => FolderFixture.start());
+  const laptop = testFixture(() => fixture.laptop({ 'a.txt': 'a\n', 'b.txt': 'b\n' }));
   beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    await laptop.repository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
     await laptop.push();
     await laptop.connect();
   });
@@ -38,7 +33,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
   };
   const at = (path: string) => join(laptop.folder, path);
 
-  it('that deletes the file and writes it again goes on with its history', async () => {
+  it('that deletes and rewrites the file continues its history', async () => {
     const fileId = (await idOf('a.txt'))!;
     await unlink(at('a.txt'));
     await setTimeout(1_200);
@@ -48,7 +43,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
     expect(await files(true)).toEqual([]);
   });
 
-  it('is one version, however many steps it takes', async () => {
+  it('creates one version, however many steps it takes', async () => {
     const fileId = (await idOf('a.txt'))!;
     await writeFile(at('a.txt'), '');
     for (let n = 0; n < 8; n += 1) {
@@ -59,7 +54,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
     expect(await texts(fileId)).toHaveLength(2);
   });
 
-  it('that goes on all the time is sent after 5 s as it is', async () => {
+  it('that never pauses is sent after 5 s', async () => {
     const fileId = (await idOf('a.txt'))!;
     const began = Date.now();
     await waitFor(async () => {
@@ -69,7 +64,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
     expect(Date.now() - began).toBeGreaterThan(4_000);
   });
 
-  it('by a temporary file and a rename, or with a backup beside it, sends the file alone', async () => {
+  it('with a temporary file and a rename, or with a backup, sends the file only', async () => {
     const [a, b] = [(await idOf('a.txt'))!, (await idOf('b.txt'))!];
     await writeFile(at('.a.txt.swp'), 'new a\n');
     await rename(at('.a.txt.swp'), at('a.txt'));
@@ -88,7 +83,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
     expect((await files()).map(({ path }) => path)).toEqual(['/proj/a.txt', '/proj/b.txt']);
   });
 
-  it('of git, to another branch and back, ends no history', async () => {
+  it('of git, to another branch and back, keeps the history', async () => {
     const fileId = (await idOf('a.txt'))!;
     await laptop.git('checkout', '-qb', 'other');
     await laptop.git('rm', '-q', 'a.txt');
@@ -115,7 +110,7 @@ describe('a save in a connected folder [RELAY-44]', () => {
     await waitFor(async () => (await files()).length === 1, 'the deletion to be sent');
   });
 
-  it('that is under way when a model patches the file is waited for', async () => {
+  it('that is in progress delays a patch of the model', async () => {
     const fileId = (await idOf('a.txt'))!;
     const model = fixture.model();
     await writeFile(at('a.txt'), 'ha');

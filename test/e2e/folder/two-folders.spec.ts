@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rootIdOf } from '@patchbay/client/home';
 import { MemoryJournals, RelayClient } from '@patchbay/client/relay';
 import { clientFileReader, WorkspaceRoots } from '@patchbay/workspace';
+import { suiteFixture } from '../../support/fixtures.js';
 import type { Machine } from '../../support/folder-machine.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 import { refusalOf } from '../../support/folder-model.js';
@@ -24,10 +25,8 @@ async function editorAt(
   });
 }
 
-describe('a terminal and an editor of one machine', () => {
-  let fixture: FolderFixture;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
+describe('a terminal and an editor on one machine', () => {
+  const fixture = suiteFixture(() => FolderFixture.start());
   beforeEach(() => fixture.begin());
 
   it.each([['the terminal'], ['the editor']])('have one folder, where %s is first', async (first) => {
@@ -45,7 +44,7 @@ describe('a terminal and an editor of one machine', () => {
     expect(await fixture.model().creates('proj/a.txt', 'a\n')).toMatchObject({ created: true });
   });
 
-  it('have one folder, too, that a person has said to be the project of another machine', async () => {
+  it('share a folder that a person has linked to the project of another machine', async () => {
     const [laptop, desktop] = [fixture.machine('laptop'), fixture.machine('desktop')];
     for (const machine of [laptop, desktop]) await machine.repository(PRICE);
     await laptop.push();
@@ -58,7 +57,7 @@ describe('a terminal and an editor of one machine', () => {
     await editor.close();
   });
 
-  it('are both told what to do where an editor has an id of its own', async () => {
+  it('are both told what to do when an editor has an id of its own', async () => {
     const laptop = fixture.machine();
     await laptop.repository(PRICE);
     const editor = await editorAt(laptop, randomUUID());
@@ -72,12 +71,10 @@ describe('a terminal and an editor of one machine', () => {
 });
 
 describe('two folders', () => {
-  let fixture: FolderFixture;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => FolderFixture.start());
   beforeEach(() => fixture.begin());
 
-  it('each get what names them, however lately the other was used', async () => {
+  it('each get the calls that name them, whichever was used last', async () => {
     const [one, two] = [fixture.machine('laptop', 'proj'), fixture.machine('laptop', 'proj2')];
     for (const machine of [one, two]) {
       await machine.repository(PRICE);
@@ -94,7 +91,7 @@ describe('two folders', () => {
   });
 
   it.each(['aux', 'CON', 'nul.d', 'com1', 'notes:old', 'dot.'])(
-    'may have a name that no file on Windows may have: %s',
+    'may have a name that is invalid on Windows: %s',
     async (name) => {
       const machine = fixture.machine('laptop', name);
       await machine.repository(PRICE);
@@ -113,7 +110,7 @@ describe('two folders', () => {
     },
   );
 
-  it('take paths as the context spells them, and answer with what to go on with', async () => {
+  it('accept paths as the context spells them', async () => {
     const machine = fixture.machine('laptop', 'App');
     await machine.repository(PRICE);
     await machine.connect();
@@ -140,7 +137,7 @@ describe('two folders', () => {
     expect(context).toMatch(/- `\/App\/src\/x\.ts`, docPath `app\/src\/x\.ts`\n- `\/App\/src\/y\.ts`/);
   });
 
-  it('of one name are told apart: the second takes another name, or is the same project', async () => {
+  it('of one name are distinguished: the second takes another name or joins the project', async () => {
     const [first, second] = [fixture.machine('laptop'), fixture.machine('desktop')];
     await first.repository(PRICE);
     await first.push();
@@ -164,7 +161,7 @@ describe('two folders', () => {
     expect(await second.read('new.txt')).toBe('new\n');
   });
 
-  it('that hold the same are one project by themselves, and others when a person says so', async () => {
+  it('with equal files are one project by default, and separate ones when a person says so', async () => {
     const [laptop, clone, moved] = [
       fixture.machine('laptop'),
       fixture.machine('clone'),
@@ -184,7 +181,7 @@ describe('two folders', () => {
     await fixture.agree(laptop);
   });
 
-  it('of one project at two machines: what one sends the other is told, takes over, and goes on from', async () => {
+  it('of one project on two machines: a change of one is reported to the other, which accepts it', async () => {
     const [laptop, desktop] = [fixture.machine('laptop'), fixture.machine('desktop')];
     await laptop.repository({ ...PRICE, 'README.md': '# proj\n' });
     await laptop.push();
@@ -209,7 +206,7 @@ describe('two folders', () => {
     ]);
   });
 
-  it('connected by one client take a batch over both; by two clients it fails at once, and says so', async () => {
+  it('of one client accept a batch over both; with two clients it fails at once', async () => {
     const [one, two] = [fixture.machine('laptop', 'api'), fixture.machine('laptop', 'web')];
     for (const machine of [one, two]) {
       await machine.repository(PRICE);

@@ -33,7 +33,7 @@ describe('a folder whose server does not answer requests for a while', () => {
       tried = wire.cut;
   };
 
-  it('is sent what was done to it meanwhile once it does, and nothing more has to happen to it', async () => {
+  it('sends the changes made meanwhile when the server answers again', async () => {
     wire.cut = 1_000_000;
     for (const meeting of meetings.values()) await meeting.act();
     await givesUp();

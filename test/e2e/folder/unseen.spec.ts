@@ -3,26 +3,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, ToolResult, WorkspaceRoot } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
-import type { Machine } from '../../support/folder-machine.js';
-import { type Model, refusalOf } from '../../support/folder-model.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
+import { refusalOf } from '../../support/folder-model.js';
 import { FolderFixture } from '../../support/folder-fixture.js';
 
 /** Longer than the client takes for a look at the folder and its upload. */
 const A_WHILE = 1_500;
 
-describe('what git ignores in a connected folder', () => {
-  let fixture: FolderFixture;
-  let laptop: Machine;
-  let model: Model;
-  beforeAll(async () => void (fixture = await FolderFixture.start()));
-  afterAll(() => fixture.close());
-  beforeEach(async () => {
-    await fixture.begin();
-    laptop = fixture.machine();
-    model = fixture.model();
-    await laptop.repository({ 'a.txt': 'a\n', '.gitignore': 'notes.txt\n/out/\n' });
-    await laptop.write('notes.txt', 'one\ntwo\n');
-  });
+describe('an ignored file in a connected folder', () => {
+  const fixture = suiteFixture(() => FolderFixture.start());
+  const laptop = testFixture(() => fixture.laptop({ 'a.txt': 'a\n', '.gitignore': 'notes.txt\n/out/\n' }));
+  const model = testFixture(() => fixture.model());
+  beforeEach(() => laptop.write('notes.txt', 'one\ntwo\n'));
 
   const patchOf = (docPath: string, text: string, expected: string): JsonObject => ({
     docPath,
@@ -44,7 +36,7 @@ describe('what git ignores in a connected folder', () => {
   const noDifference = async (): Promise<void> =>
     expect(await roots()).toEqual([expect.objectContaining({ conflicts: [], behind: [], more: 0 })]);
 
-  it('is patched by nobody, and the answers to a patch that fits and to others are alike [RELAY-25]', async () => {
+  it('cannot be patched, and a matching patch gets the same answer as any other [RELAY-25]', async () => {
     await laptop.push();
     await laptop.connect();
     for (const name of ['notes.txt', '.env']) {
@@ -66,7 +58,7 @@ describe('what git ignores in a connected folder', () => {
     }
   });
 
-  it('gets no base by a guess of its text, and no conflict by a wrong one [RELAY-25] [RELAY-27]', async () => {
+  it('gets neither a base from a correct guess of its text nor a conflict from a wrong one [RELAY-25] [RELAY-27]', async () => {
     await laptop.push();
     await laptop.connect();
     for (const guess of ['one\ntwo\n', 'another\n']) {
@@ -82,7 +74,7 @@ describe('what git ignores in a connected folder', () => {
     expect(reading).toMatchObject({ source: 'cloud', content: 'another\n' });
   });
 
-  it('is, where it was never pushed, not sent for a guess of its text either, though git lists it [RELAY-27]', async () => {
+  it('is not sent for a guess of its text when it was never pushed, though git lists it [RELAY-27]', async () => {
     await laptop.connect();
     await model.does('write', { path: '/proj/a.txt', content: { text: 'a\n' } });
     await sleep(A_WHILE);
@@ -91,7 +83,7 @@ describe('what git ignores in a connected folder', () => {
     expect(await fixture.versions()).toEqual(['a\n']);
   });
 
-  it('is neither compared nor replaced by a pull, and has no base after it', async () => {
+  it('is neither compared nor replaced by a pull, and gets no base', async () => {
     await laptop.push();
     await model.does('write', { path: '/proj/notes.txt', content: { text: 'one\ntwo\n' } });
     for (const flags of [[], ['--force']]) {
@@ -108,7 +100,7 @@ describe('what git ignores in a connected folder', () => {
     expect(await fixture.versions()).not.toContain('private\n');
   });
 
-  it('is made and replaced by nobody, and the answers to a create are alike whether there is a file or not [CREATE-1]', async () => {
+  it('can be neither created nor replaced, and the answer to a create does not depend on a file [CREATE-1]', async () => {
     await laptop.push();
     await laptop.connect();
     for (const [there, absent] of [
@@ -132,7 +124,7 @@ describe('what git ignores in a connected folder', () => {
     await noDifference();
   });
 
-  it('but holds a secret that the person has asked for, is replaced as any other file [CREATE-1]', async () => {
+  it('is replaced like any other file when it may hold secrets and the person has requested it [CREATE-1]', async () => {
     await laptop.write('.env', 'KEY=1\n');
     await laptop.connect('--include-secrets', '.env');
     expect(refusalOf(await model.call('workspace_create_file', { path: '.env', content: 'x' }))).toBe(
@@ -142,7 +134,7 @@ describe('what git ignores in a connected folder', () => {
     expect([await laptop.read('.env'), (await fixture.cloud())['.env']]).toEqual(['KEY=2\n', 'KEY=2\n']);
   });
 
-  it('is sent no more once it is ignored, nor is its deletion, and a push says so', async () => {
+  it('is no longer sent once ignored, nor is its deletion, and a push says so', async () => {
     await laptop.write('later.txt', 'first\n');
     await laptop.push();
     await laptop.connect();
@@ -163,7 +155,7 @@ describe('what git ignores in a connected folder', () => {
     await noDifference();
   });
 
-  it('is said by connect and push: how much, why, and with --verbose which', async () => {
+  it('is reported by connect and push with number and reason, and with --verbose by name', async () => {
     await laptop.write('out/one.js', '1');
     await laptop.write('out/deep/two.js', '2');
     await laptop.write('inner/x.txt', 'x');
@@ -186,7 +178,7 @@ describe('what git ignores in a connected folder', () => {
     expect(Object.keys(await fixture.cloud()).sort()).toEqual(['.gitignore', 'a.txt']);
   });
 
-  it('cannot be known without git, or where git fails: connect and push stop, and nothing is sent', async () => {
+  it('is unknown without git or when git fails: connect and push stop and send nothing', async () => {
     const without = join(laptop.directory, 'no-programs');
     await mkdir(without);
     for (const command of [
@@ -210,7 +202,7 @@ describe('what git ignores in a connected folder', () => {
     expect(await roots()).toEqual([]);
   });
 
-  it('is all that is refused while git fails during a connection', async () => {
+  it('is all that is rejected while git fails during a connection', async () => {
     await laptop.push();
     const connected = await laptop.connect();
     await laptop.write('.git/config', '[core\n');

@@ -2,13 +2,9 @@ import { ConnectAtTerminal, LINES, replaceLine } from '../../support/connect-at-
 import { describeAtTerminal } from '../../support/terminal.js';
 
 describeAtTerminal('A person who decides at a terminal', () => {
-  const at = new ConnectAtTerminal();
-  beforeAll(() => at.start());
-  afterAll(() => at.close());
-  beforeEach(() => at.open());
-  afterEach(() => at.leave());
+  const at = ConnectAtTerminal.forEachTest();
 
-  it('reads where they are, what is wanted, and what became of it', async () => {
+  it('sees the folder, the call and its outcome', async () => {
     const terminal = await at.connect();
     await terminal.shows(`, as ${at.fixture.user.email}.\n`);
     expect(terminal.said).toMatch(/Folder "proj", .*proj:\n {2}the model finds none of its files yet/);
@@ -23,7 +19,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     expect(terminal.raw).not.toContain('"event"');
   });
 
-  it('reads what a patch is for: of the batch, of the file, of each change', async () => {
+  it('sees the labels of a batch, of its files and of each change', async () => {
     await at.write('a.txt', LINES);
     const terminal = await at.connect();
     await at.patch(
@@ -58,7 +54,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     expect(await at.read('a.txt')).toBe(LINES);
   });
 
-  it('reads no hash where a file has changed since, and no way to undo what was not done', async () => {
+  it('sees no hash for a changed file, and no way to undo what was not done', async () => {
     await at.write('a.txt', 'other\n');
     const terminal = await at.connect();
     const turn = await at.patch([{ path: 'a.txt', changes: [replaceLine(2, 'TWO')] }]);
@@ -71,7 +67,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     expect(JSON.stringify((await at.outcome(turn)).result)).toMatch(/[0-9a-f]{64}/);
   });
 
-  it('refuses with a note, which they may take back', async () => {
+  it('denies with a note, which they may take back', async () => {
     const terminal = await at.connect();
     const turn = await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
@@ -86,7 +82,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     expect((await at.outcome(turn)).error!.message).toBe('wrong folder');
   });
 
-  it('sees a short diff of what is let through, by an answer of before or a flag', async () => {
+  it('sees a short diff of a call that a rule or a flag allows', async () => {
     const terminal = await at.connect(['--allow', 'docs/**']);
     await at.create('docs/a.md', 'hello\n');
     await terminal.shows('new file proj/docs/a.md (1 line, 6 bytes), allowed by --allow docs/**\n+hello\n');
@@ -104,7 +100,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     await terminal.shows('✓ wrote proj/b.txt (+1)');
   });
 
-  it('is told of a conflict, and what comes of it', async () => {
+  it('is told of a conflict and its outcome', async () => {
     await at.write('a.txt', 'other\n');
     const terminal = await at.connect();
     await at.patch([{ path: 'a.txt', changes: [replaceLine(2, 'TWO')] }]);
@@ -113,7 +109,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     );
   });
 
-  it('is asked about what the server would change, and hears that it does', async () => {
+  it('is asked about a change by the server and told its outcome', async () => {
     const { user, workspaceId } = at.fixture;
     await user.request('PUT', `/workspaces/${workspaceId}`, { approvals: ['write'] });
     await at.write('a.txt', LINES);
@@ -126,7 +122,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     expect((await at.outcome(turn)).status).toBe('succeeded');
   });
 
-  it('hears what else of theirs is open, and for whom it waits', async () => {
+  it('is told their other open calls and what those wait for', async () => {
     await at.fixture.client({ clientId: 'laptop' });
     await at.fixture.newSession('laptop');
     await at.create('a.txt', 'x\n');
@@ -143,7 +139,7 @@ describeAtTerminal('A person who decides at a terminal', () => {
     expect(terminal.said).not.toContain('✓');
   });
 
-  it('learns what each key does, and is asked again with what it is about', async () => {
+  it('sees what each key does, and is asked again', async () => {
     const terminal = await at.connect();
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');

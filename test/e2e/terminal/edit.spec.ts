@@ -4,13 +4,9 @@ import { ConnectAtTerminal, LINES, replaceLine } from '../../support/connect-at-
 import { describeAtTerminal } from '../../support/terminal.js';
 
 describeAtTerminal('A person who edits what a call would write', () => {
-  const at = new ConnectAtTerminal();
-  beforeAll(() => at.start());
-  afterAll(() => at.close());
-  beforeEach(() => at.open());
-  afterEach(() => at.leave());
+  const at = ConnectAtTerminal.forEachTest();
 
-  it('of a patch edits the resulting file, sees the diff again, and the server keeps it as effective [PATCH-6]', async () => {
+  it('edits the resulting file of a patch, sees the diff again, and the server keeps it as effective [PATCH-6]', async () => {
     await at.write('a.txt', LINES);
     const editor = await at.program('editor', `sed -i 's/TWO/Deux/' "$1"; stat -c %a "$1" > mode`);
     const terminal = await at.connect([], { env: { EDITOR: editor } });
@@ -35,7 +31,7 @@ describeAtTerminal('A person who edits what a call would write', () => {
     expect(JSON.stringify(body)).toContain('Deux');
   });
 
-  it('leaves nothing of it behind, and goes on with the proposal where the editor fails', async () => {
+  it('leaves no files behind, and returns to the proposal when the editor fails', async () => {
     const editor = await at.program('editor', 'exit 3');
     const terminal = await at.connect([], { env: { VISUAL: editor, EDITOR: 'false' } });
     await at.create('a.txt', 'x\n');
@@ -49,7 +45,7 @@ describeAtTerminal('A person who edits what a call would write', () => {
     );
   });
 
-  it('undoes a change by giving its lines back, and is told where nothing would be left', async () => {
+  it('removes a change by restoring its lines, and is told when no change is left', async () => {
     await at.write('a.txt', LINES);
     const editor = await at.program('editor', `sed -i 's/TWO/two/; '"$UNDO" "$1"`);
     const terminal = await at.connect([], { env: { EDITOR: editor, UNDO: 's/FOUR/four/' } });
@@ -69,7 +65,7 @@ describeAtTerminal('A person who edits what a call would write', () => {
     expect((await at.outcome(turn)).status).toBe('succeeded');
   });
 
-  it('of several files chooses one, and may go back', async () => {
+  it('chooses one of several files, and may go back', async () => {
     await at.write('a.txt', LINES);
     await at.write('b.txt', LINES);
     // A command with an option, as `code --wait` is one.

@@ -3,12 +3,8 @@ import { describeAtTerminal } from '../../support/terminal.js';
 
 const LONG = Array.from({ length: 200 }, (_, line) => `line ${line}\n`).join('');
 
-describeAtTerminal('What a person is shown', () => {
-  const at = new ConnectAtTerminal();
-  beforeAll(() => at.start());
-  afterAll(() => at.close());
-  beforeEach(() => at.open());
-  afterEach(() => at.leave());
+describeAtTerminal('The question to a person', () => {
+  const at = ConnectAtTerminal.forEachTest();
 
   it('fits the window, and fits it again when that gets another size', async () => {
     const terminal = await at.connect([], { columns: 80, rows: 20 });
@@ -29,7 +25,7 @@ describeAtTerminal('What a person is shown', () => {
     await terminal.shows('✓ wrote proj/long.txt (+200)');
   });
 
-  it('counts what is left out of many files, and names those there is room for', async () => {
+  it('counts omitted files, and names those that fit', async () => {
     const files = Array.from({ length: 12 }, (_, at) => `f${at}.txt`);
     const changes = [{ operation: 'insert', afterLine: 0, newLines: ['a', 'b', 'c', 'd'] }];
     for (const path of files) await at.write(path, 'one\n');
@@ -42,7 +38,7 @@ describeAtTerminal('What a person is shown', () => {
     expect(terminal.screen.shown.join('\n')).toContain('workspace_write_patch wants to');
   });
 
-  it('is all there in the pager, after which the question is asked again', async () => {
+  it('is complete in the pager, after which the question is asked again', async () => {
     const terminal = await at.connect([], { rows: 20 });
     await at.create('long.txt', LONG);
     await terminal.shows('[?] > ');
@@ -59,7 +55,7 @@ describeAtTerminal('What a person is shown', () => {
     await terminal.shows(/workspace_create_file proj\/long\.txt \(\+200\)\?\n.*\[y\]es.*> /);
   });
 
-  it('goes to the pager that they have chosen, with its options or a line for a shell', async () => {
+  it('is sent to the chosen pager, with its options or as a line for a shell', async () => {
     const pager = await at.program('pager', `echo "paged $1 $(wc -l)"`);
     const terminal = await at.connect([], { env: { PAGER: `X=1 ${pager} -a | tr a-z A-Z` } });
     await at.create('long.txt', LONG);
@@ -72,7 +68,7 @@ describeAtTerminal('What a person is shown', () => {
   it.each([
     ['a terminal without a cursor has no pager, colours or signs', { TERM: 'dumb' }],
     ['a locale without UTF-8 has no signs', { LANG: 'C', PAGER: 'cat' }],
-  ])('is plain text where it has to be: %s', async (_what, env: Record<string, string>) => {
+  ])('is plain text when required: %s', async (_what, env: Record<string, string>) => {
     const terminal = await at.connect([], { env });
     const before = terminal.raw.length;
     await at.create('long.txt', LONG);
@@ -88,7 +84,7 @@ describeAtTerminal('What a person is shown', () => {
     if ('TERM' in env) expect(terminal.raw.slice(before)).not.toContain('\u001b[3');
   });
 
-  it('has no colours with NO_COLOR, and else has them', async () => {
+  it('has no colours with NO_COLOR, and colours otherwise', async () => {
     for (const [env, coloured] of [
       [{ NO_COLOR: '1' }, false],
       [{}, true],

@@ -2,11 +2,7 @@ import { ConnectAtTerminal, replaceLine, LINES } from '../../support/connect-at-
 import { describeAtTerminal, KEYS } from '../../support/terminal.js';
 
 describeAtTerminal('A person who leaves', () => {
-  const at = new ConnectAtTerminal();
-  beforeAll(() => at.start());
-  afterAll(() => at.close());
-  beforeEach(() => at.open());
-  afterEach(() => at.leave());
+  const at = ConnectAtTerminal.forEachTest();
 
   it.each([
     ['the decision', [], '[?] > '],
@@ -15,7 +11,7 @@ describeAtTerminal('A person who leaves', () => {
     ['a change', ['s'], 'change 1 of 2: '],
     ['a change, after another', ['s', 'y'], 'change 2 of 2: '],
   ] as [string, string[], string][])(
-    'at the question of %s reads what stays open, and exits 130',
+    'at the question of %s sees what stays open, and the exit code is 130',
     async (_what, keys, question) => {
       await at.write('a.txt', LINES);
       const terminal = await at.connect();
@@ -49,7 +45,7 @@ describeAtTerminal('A person who leaves', () => {
     expect((await at.outcome(turn)).status).toBe('succeeded');
   });
 
-  it('with nothing in hand exits 130 and hears so', async () => {
+  it('without open calls is told so, with exit code 130', async () => {
     const terminal = await at.connect();
     terminal.type(KEYS.ctrlC);
     await terminal.shows('patchbay: Interrupted. No call was open.');
@@ -66,7 +62,7 @@ describeAtTerminal('A person who leaves', () => {
     expect((await terminal.exited).code).toBe(130);
   });
 
-  it('keeps the question at a Ctrl-D, and is told how else to go', async () => {
+  it('keeps the question at Ctrl-D and is told how to leave', async () => {
     const terminal = await at.connect();
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');

@@ -1,22 +1,13 @@
 import { ConnectAtTerminal } from '../../support/connect-at-terminal.js';
+import { testFixture } from '../../support/fixtures.js';
 import { RelayProxy } from '../../support/relay-proxy.js';
 import { describeAtTerminal, KEYS } from '../../support/terminal.js';
 
 describeAtTerminal('A person whose connection is lost', () => {
-  const at = new ConnectAtTerminal();
-  let line: RelayProxy;
-  beforeAll(() => at.start());
-  afterAll(() => at.close());
-  beforeEach(async () => {
-    await at.open();
-    line = await RelayProxy.to(Number(new URL(at.server.url).port));
-  });
-  afterEach(async () => {
-    line.close();
-    await at.leave();
-  });
+  const at = ConnectAtTerminal.forEachTest();
+  const line = testFixture(() => RelayProxy.to(Number(new URL(at.server.url).port)));
 
-  it('hears of it, keeps the question, and their answer is kept until it is back', async () => {
+  it('is told, keeps the question, and their answer is sent after the reconnect', async () => {
     const terminal = await at.connect([], { url: line.url });
     const turn = await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
@@ -31,7 +22,7 @@ describeAtTerminal('A person whose connection is lost', () => {
     expect((await at.outcome(turn)).status).toBe('succeeded');
   });
 
-  it('leaves with what was answered not done, which stays open', async () => {
+  it('can leave, and answered calls stay open', async () => {
     const terminal = await at.connect([], { url: line.url });
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
@@ -47,7 +38,7 @@ describeAtTerminal('A person whose connection is lost', () => {
     await expect(at.read('a.txt')).rejects.toThrow('ENOENT');
   });
 
-  it('is told when a call ends that they are asked about', async () => {
+  it('is told when a call ends while they are asked about it', async () => {
     const terminal = await at.connect();
     const turn = await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');

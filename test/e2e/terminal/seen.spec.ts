@@ -2,16 +2,12 @@ import { ConnectAtTerminal } from '../../support/connect-at-terminal.js';
 import { runCommand } from '../../support/run-command.js';
 import { describeAtTerminal, KEYS } from '../../support/terminal.js';
 
-describeAtTerminal('What a person approves is what they have seen', () => {
-  const at = new ConnectAtTerminal();
-  beforeAll(() => at.start());
-  afterAll(() => at.close());
-  beforeEach(() => at.open());
-  afterEach(() => at.leave());
+describeAtTerminal('What a person approves', () => {
+  const at = ConnectAtTerminal.forEachTest();
 
   const long = (word: string) => `${'equal '.repeat(1_500)}${word} ${'alike '.repeat(1_500)}end`;
 
-  it('is a change deep in a long line: in the question, in the selection and in the pager', async () => {
+  it('includes a change deep in a long line: in the question, the selection and the pager', async () => {
     const text = `${long('harmless')}\n`;
     await at.write('a.txt', text);
     const terminal = await at.connect([], { env: { PAGER: 'cat' } });
@@ -37,7 +33,7 @@ describeAtTerminal('What a person approves is what they have seen', () => {
     await terminal.shows('✓ wrote proj/a.txt (+1 −1)');
   });
 
-  it('is a change deep in a line of a file that is replaced; of a new one it is told how much is not shown', async () => {
+  it('includes a change deep in a line of a replaced file; for a new file the omitted size is shown', async () => {
     await at.write('a.txt', `${long('harmless')}\n`);
     const terminal = await at.connect();
     await at.create('a.txt', `${long('harmful')}\n`, { overwrite: true });
@@ -49,7 +45,7 @@ describeAtTerminal('What a person approves is what they have seen', () => {
     await terminal.shows('… the rest of this line, and 1 more line; v shows all');
   });
 
-  it('is the whole path, however long, with what the model says of it cut', async () => {
+  it('includes the whole path, however long, while the text of the model is cut', async () => {
     const terminal = await at.connect();
     await at.create(`${'folder/'.repeat(60)}secret.txt`, 'x\n');
     await terminal.shows('[?] > ');
@@ -59,7 +55,7 @@ describeAtTerminal('What a person approves is what they have seen', () => {
     expect(terminal.said).toMatch(/workspace_create_file …[folder/]+secret\.txt \(\+1\)\?\n/);
   });
 
-  it('is not answered by what was typed before it was asked', async () => {
+  it('ignores keys typed before the question', async () => {
     const terminal = await at.connect();
     terminal.type(`y${KEYS.enter}y`);
     await terminal.shows(/y\ny$/);
@@ -74,7 +70,7 @@ describeAtTerminal('What a person approves is what they have seen', () => {
     expect((await at.outcome(turn)).status).toBe('denied');
   });
 
-  it('is not answered by what was typed for a question that was withdrawn', async () => {
+  it('ignores keys typed for a withdrawn question', async () => {
     const terminal = await at.connect();
     const { fixture } = at;
     const call = (toolCallId: string) => ({
@@ -95,7 +91,7 @@ describeAtTerminal('What a person approves is what they have seen', () => {
     await terminal.shows(/Please answer[^]*two\.txt/);
   });
 
-  it('is not answered by several lines that were pasted', async () => {
+  it('ignores several pasted lines', async () => {
     const terminal = await at.connect();
     await at.create('a.txt', 'x\n');
     await terminal.shows('[?] > ');
@@ -103,7 +99,7 @@ describeAtTerminal('What a person approves is what they have seen', () => {
     await terminal.shows(/Several lines were pasted[^]*\[\?\] > /);
   });
 
-  it('is asked again for another folder, and the same one once its rule is revoked', async () => {
+  it('needs a new question for another folder, and for the same one once its rule is revoked', async () => {
     const terminal = await at.connect();
     await at.create('app/[slug]/page.ts', 'x\n');
     await terminal.shows('[?] > ');

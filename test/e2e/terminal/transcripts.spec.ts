@@ -5,13 +5,9 @@ import { expectTranscript } from '../../support/transcripts.js';
 
 /* `TRANSCRIPTS=write` puts what these show into docs/terminal.md. */
 describeAtTerminal('docs/terminal.md shows what a terminal shows', () => {
-  const at = new ConnectAtTerminal();
-  beforeAll(() => at.start());
-  afterAll(() => at.close());
-  beforeEach(() => at.open());
-  afterEach(() => at.leave());
+  const at = ConnectAtTerminal.forEachTest();
 
-  it('of a file that is made', async () => {
+  it('for a file that is created', async () => {
     const terminal = await at.connect();
     await at.create(
       'src/greet.ts',
@@ -23,7 +19,7 @@ describeAtTerminal('docs/terminal.md shows what a terminal shows', () => {
     expectTranscript('create', terminal);
   });
 
-  it('of a patch with its labels, which is edited', async () => {
+  it('for a patch with its labels, which is edited', async () => {
     await at.write('words.txt', LINES);
     const editor = await at.program('vi', `sed -i 's/TWO/Two/' "$1"`);
     const terminal = await at.connect([], { env: { EDITOR: editor } });
@@ -38,7 +34,7 @@ describeAtTerminal('docs/terminal.md shows what a terminal shows', () => {
     expectTranscript('edit', terminal);
   });
 
-  it('of a part of a patch, and of a denial with its note', async () => {
+  it('for a part of a patch, and a denial with its note', async () => {
     await at.write('words.txt', LINES);
     const terminal = await at.connect();
     await at.patch([{ path: 'words.txt', changes: [replaceLine(2, 'TWO'), replaceLine(4, 'FOUR')] }]);
@@ -58,7 +54,7 @@ describeAtTerminal('docs/terminal.md shows what a terminal shows', () => {
     expectTranscript('select-and-deny', terminal);
   });
 
-  it('of a long file, and of leaving', async () => {
+  it('for a long file, and leaving', async () => {
     const terminal = await at.connect([], { rows: 16 });
     await at.create('long.txt', Array.from({ length: 120 }, (_, line) => `line ${line}\n`).join(''));
     await terminal.shows('[?] > ');
@@ -69,7 +65,7 @@ describeAtTerminal('docs/terminal.md shows what a terminal shows', () => {
     expectTranscript('long-and-leave', terminal);
   });
 
-  it('of a line that is gone', async () => {
+  it('for a lost connection', async () => {
     const line = await RelayProxy.to(Number(new URL(at.server.url).port));
     const terminal = await at.connect([], { url: line.url });
     await at.create('a.txt', 'x\n');

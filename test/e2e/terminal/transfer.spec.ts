@@ -6,7 +6,7 @@ import { ADMIN } from '../../support/admin.js';
 import { startTestServer } from '../../support/server.js';
 import { describeAtTerminal, Terminal } from '../../support/terminal.js';
 
-describeAtTerminal('Who exports at a terminal', () => {
+describeAtTerminal('A person who exports at a terminal', () => {
   it('sees a line for each kind of records, and the outcome below', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'patchbay-transfer-'));
     const server = await startTestServer({ config: { dataDir, mongodbUri: null } });

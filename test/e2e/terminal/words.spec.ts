@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { CommandFixture } from '../../support/command-fixture.js';
 import { ConnectAtTerminal, LINES, replaceLine } from '../../support/connect-at-terminal.js';
+import { suiteFixture, testFixture } from '../../support/fixtures.js';
 import { createCall } from '../../support/relay-fixture.js';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { startTestServer } from '../../support/server.js';
 import { describeAtTerminal, type Terminal } from '../../support/terminal.js';
 
 const COLUMNS = 46;
@@ -12,16 +13,10 @@ const wordsIn = (text: string) => text.split(/\s+/).filter((word) => word !== ''
 
 describeAtTerminal('In a narrow window', () => {
   const at = new ConnectAtTerminal();
-  let server: TestServer;
-  let setup: CommandFixture;
-  beforeAll(async () => {
-    await at.start();
-    server = await startTestServer();
-  });
-  afterAll(async () => {
-    await at.close();
-    await server.close();
-  });
+  const server = suiteFixture(() => startTestServer());
+  const setup = testFixture(() => CommandFixture.on(server));
+  beforeAll(() => at.start());
+  afterAll(() => at.close());
 
   /** Words on the screen that nobody has said. A word that is longer than a row cannot be whole. */
   function broken(terminal: Terminal, said: string): string[] {
@@ -32,12 +27,8 @@ describeAtTerminal('In a narrow window', () => {
     );
   }
 
-  describe('no word of a command is broken', () => {
-    beforeEach(async () => {
-      setup = await CommandFixture.on(server);
-      await setup.fixture.post([createCall('c1', 'proj/a.txt')], { waitMs: 0 });
-    });
-    afterEach(() => setup.close());
+  describe('breaks no word of the output', () => {
+    beforeEach(() => setup.fixture.post([createCall('c1', 'proj/a.txt')]));
 
     it.each([
       ['--help'],
@@ -61,7 +52,7 @@ describeAtTerminal('In a narrow window', () => {
       expect(terminal.screen.all.length).toBeGreaterThan(1);
     });
 
-    it('of status, whose lines go on behind their label', async () => {
+    it('of status, whose lines wrap after their label', async () => {
       const folder = await setup.folder('proj', { 'a.txt': 'a\n' });
       const { out } = await setup.run('status', folder);
       const terminal = setup.terminal(['status', folder], { columns: COLUMNS });
@@ -74,11 +65,11 @@ describeAtTerminal('In a narrow window', () => {
     });
   });
 
-  describe('no word of a question is broken', () => {
+  describe('breaks no word of a question', () => {
     beforeEach(() => at.open());
     afterEach(() => at.leave());
 
-    it('nor of what explains its keys, of a rule, of the end', async () => {
+    it('nor of the help for its keys, of a rule or of the end', async () => {
       await at.write('words.txt', LINES);
       const label = 'Capitals are what the person has asked for in the last message';
       const terminal = await at.connect([], { columns: COLUMNS, rows: 50 });
@@ -101,8 +92,7 @@ describeAtTerminal('In a narrow window', () => {
     });
   });
 
-  it('a file to be read by a program stays as it is', async () => {
-    setup = await CommandFixture.on(server);
+  it('output for a program is not wrapped', async () => {
     const turn = join(setup.directory, 'turn.json');
     const content = 'a text that is far longer than the window of this terminal has columns\n';
     await writeFile(
@@ -116,6 +106,5 @@ describeAtTerminal('In a narrow window', () => {
     await audit.exited;
     for (const line of audit.raw.trim().split(/\r?\n/))
       expect(() => JSON.parse(line) as unknown).not.toThrow();
-    await setup.close();
   });
 });

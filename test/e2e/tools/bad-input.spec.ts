@@ -1,11 +1,10 @@
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('bad input to POST /tools', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start({ maxFileBytes: 64 * 1024, maxBodyBytes: 128 * 1024 });
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() =>
+    ToolsFixture.start({ maxFileBytes: 64 * 1024, maxBodyBytes: 128 * 1024 }),
+  );
 
   /** Sends a body as it is. */
   const send = async (body: string | Uint8Array) => {
@@ -21,7 +20,7 @@ describe('bad input to POST /tools', () => {
     send(`{"tool":"write","args":{"path":"/exact","content":${content}}}`);
 
   describe('arguments', () => {
-    it('of unknown names and of wrong types are named, each by its bare name', async () => {
+    it('of unknown names and of wrong types are reported, each by its bare name', async () => {
       const unknown = await fixture.call('read', { path: '/a', depth: 1, ['x'.repeat(300)]: 1 });
       expect(unknown.status).toBe(400);
       expect(Object.keys(unknown.body.fields!)).toEqual([
@@ -37,13 +36,13 @@ describe('bad input to POST /tools', () => {
       expect(Object.keys((await fixture.call('write', {})).body.fields!).sort()).toEqual(['content', 'path']);
     });
 
-    it('are at most twenty faults in an answer', async () => {
+    it('are reported with at most twenty faults', async () => {
       const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`unknown${n}`, n]));
       const { body } = await fixture.call('read', { path: '/a', ...many });
       expect(Object.keys(body.fields!).length).toBeLessThanOrEqual(20);
     });
 
-    it('that are no object, or named like what every object has, are refused', async () => {
+    it('that are not an object, or named like properties of every object, are rejected', async () => {
       for (const args of [undefined, null, [], 'text', 5]) {
         const answer = await fixture.call('ls', args);
         expect(answer.status).toBe(400);
@@ -55,12 +54,12 @@ describe('bad input to POST /tools', () => {
       expect(({} as { x?: number }).x).toBeUndefined();
     });
 
-    it('that are "" are none, as models send them for tools that take none [TURN-31]', async () => {
+    it('that are "" count as absent, because models send them for tools without arguments [TURN-31]', async () => {
       expect((await fixture.call('ls', '')).body).toEqual((await fixture.call('ls', {})).body);
       expect(Object.keys((await fixture.call('read', '')).body.fields!)).toEqual(['path']);
     });
 
-    it('are looked at after the tool, which is looked at after the body [REQ-2]', async () => {
+    it('are checked after the tool, which is checked after the body [REQ-2]', async () => {
       const unknown = await fixture.call('git_commit', { whatever: 1 });
       expect(unknown.status).toBe(404);
       expect(unknown.body).toEqual({ error: "Tool 'git_commit' not found", code: 'NOT_FOUND' });
@@ -105,7 +104,7 @@ describe('bad input to POST /tools', () => {
       expect(await fixture.read('/exact')).toEqual(value);
     });
 
-    it('named __proto__ comes back too', async () => {
+    it('named __proto__ is returned too', async () => {
       expect((await sendContent('{"__proto__":{"a":1},"constructor":null}')).status).toBe(200);
       const { body } = await fixture.raw('GET', '/contents/exact');
       expect(body.toString()).toBe('{"__proto__":{"a":1},"constructor":null}');
@@ -139,7 +138,7 @@ describe('bad input to POST /tools', () => {
       '{"\\udfff":1}',
       '{"text":"\\ud800"}',
       `${'['.repeat(201)}${']'.repeat(201)}`,
-    ])('%s would not survive, so it is refused', async (json) => {
+    ])('%s would be altered and is rejected', async (json) => {
       const answer = await sendContent(json);
       expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
       expect(Object.keys(answer.body.fields!)).toEqual(['content']);
@@ -153,7 +152,7 @@ describe('bad input to POST /tools', () => {
       expect(tooDeep.status).toBe(400);
     });
 
-    it('that only looks like JSON is refused, also where a number would hide it', async () => {
+    it('that only looks like JSON is rejected, also when a number hides it', async () => {
       for (const json of [
         '{1e400:1}',
         '01e400',
@@ -167,12 +166,12 @@ describe('bad input to POST /tools', () => {
       }
     });
 
-    it('of bytes that are no UTF-8 is refused', async () => {
+    it('of bytes that are not UTF-8 is rejected', async () => {
       const body = Buffer.from('{"tool":"write","args":{"path":"/a","content":"\u00e9"}}', 'latin1');
       expect((await send(body)).status).toBe(400);
     });
 
-    it('over the limit is a 413, and what was there stays', async () => {
+    it('over the limit is a 413, and the file is unchanged', async () => {
       await fixture.write('/limit', { text: 'kept' });
       const full = { text: 'x'.repeat(64 * 1024) };
       expect(

@@ -1,16 +1,13 @@
 import { storesOf } from '../../contract/backends.js';
 import { upTo } from '../../contract/records.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { isOfTurn } from '../../support/invariants.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 describe('POST /tools', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start();
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => ToolsFixture.start());
 
   describe('write', () => {
     it('stores a file and answers as the specification shows', async () => {
@@ -37,7 +34,7 @@ describe('POST /tools', () => {
       expect(second.version_id).not.toBe(first.version_id);
     });
 
-    it('makes the folders that are missing, and says so in the audit trail [FILE-2] [AUDIT-1]', async () => {
+    it('creates missing folders and records them in the trail [FILE-2] [AUDIT-1]', async () => {
       await fixture.write('/made/for/it.md');
       expect(await fixture.list('/made', true)).toEqual(['/made/for', '/made/for/it.md']);
       const made = await fixture.trail('&event=Folder.Created&path=/made/for');
@@ -71,7 +68,7 @@ describe('POST /tools', () => {
       expect(await fixture.read('/newest')).toEqual({ text: 'new' });
     });
 
-    it('answers 404 where nothing is, and 400 on a folder [FILE-3]', async () => {
+    it('answers 404 at an unused path and 400 at a folder [FILE-3]', async () => {
       const missing = await fixture.call('read', { path: '/nonexistent/file.txt' });
       expect(missing.status).toBe(404);
       expect(missing.body).toEqual({ error: 'File not found: /nonexistent/file.txt', code: 'NOT_FOUND' });
@@ -99,7 +96,7 @@ describe('POST /tools', () => {
       expect(body).toEqual({ success: true, result: { path: '/documents', entries }, error: null });
     });
 
-    it('begins at the root where no path is given, and takes null for absent', async () => {
+    it('lists the root without a path, and treats null like absent', async () => {
       const there = await fixture.elsewhere();
       await there.write('/b');
       await there.write('/a/c');
@@ -157,7 +154,7 @@ describe('POST /tools', () => {
       expect((await fixture.call('ls', { path: '/full' })).status).toBe(404);
     });
 
-    it('lets a path be made anew as another file [FILE-2]', async () => {
+    it('allows another file at the path afterwards [FILE-2]', async () => {
       const first = await fixture.write('/again');
       await fixture.ok('rm', { path: '/again' });
       const second = await fixture.write('/AGAIN');
@@ -205,7 +202,7 @@ describe('POST /tools', () => {
     expect(await storesOf(there.server.app).turns.argumentsOf(ref)).toEqual([null]);
   });
 
-  it('records each step of a call, with what was called and what came of it [AUDIT-1] [FILE-9]', async () => {
+  it('records each step of a call with its arguments and its outcome [AUDIT-1] [FILE-9]', async () => {
     const there = await fixture.elsewhere();
     await there.write('/a');
     await there.call('read', { path: '/missing' });

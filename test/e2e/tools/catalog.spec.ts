@@ -1,7 +1,8 @@
 import { auditToolName, type ToolContract } from '@patchbay/protocol';
 import { Ajv } from 'ajv';
 import { CatalogService } from '../../../src/tools/catalog/catalog.service.js';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { suiteFixture } from '../../support/fixtures.js';
+import { startTestServer } from '../../support/server.js';
 
 /** In their order, which a prompt that names them depends on. */
 const EXPECTED = [
@@ -18,13 +19,11 @@ function* schemasIn(value: unknown): Generator<Record<string, unknown>> {
 }
 
 describe('The catalog', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer());
   let tools: ToolContract[];
   beforeAll(async () => {
-    server = await startTestServer();
     tools = (await server.app.get(CatalogService, { strict: false }).toolset(null)).contracts;
   });
-  afterAll(() => server.close());
 
   const each = (check: (tool: ToolContract) => void): void => {
     expect(tools.length).toBeGreaterThan(0);
@@ -37,14 +36,14 @@ describe('The catalog', () => {
     }
   };
 
-  it('has no schema that refers to another, which Gemini would lose', () =>
+  it('has no schema with a reference to another, which Gemini would lose', () =>
     each(({ requestSchema, responseSchema }) =>
       expect([...schemasIn([requestSchema, responseSchema])].filter((schema) => '$ref' in schema)).toEqual(
         [],
       ),
     ));
 
-  it('has the tools that are promised, in their order, under names that every provider takes', () => {
+  it('has the documented tools in order, under names that every provider accepts', () => {
     const names = tools.map(({ name }) => name);
     expect(names.filter((name) => EXPECTED.includes(name))).toEqual(EXPECTED);
     each(({ name }) => expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/));
@@ -56,7 +55,7 @@ describe('The catalog', () => {
     each(({ name, category }) => expect(auditToolName(name, category)).toMatch(/^[A-Z][A-Za-z0-9]+$/));
   });
 
-  it('tells of every tool what it does, in its description and under its name in the guidance', () => {
+  it('describes every tool, in its description and under its name in the guidance', () => {
     each(({ name, description, guidance, category }) => {
       expect(category).toMatch(/^[a-z]+$/);
       expect(description.trim().length).toBeGreaterThan(30);
@@ -69,7 +68,7 @@ describe('The catalog', () => {
     });
   });
 
-  it('mentions in its guidance only tools that there are', () => {
+  it('mentions only existing tools in its guidance', () => {
     const names = new Set(tools.map(({ name }) => name));
     each(({ guidance, description }) => {
       for (const [name] of `${guidance} ${description}`.matchAll(/\b(workspace|code)_[a-z_]+\b/g)) {

@@ -1,12 +1,9 @@
 import { sha256 } from '@patchbay/protocol/hash';
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('the server tools', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start();
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => ToolsFixture.start());
 
   describe('edit', () => {
     const edit = (args: object) => fixture.call('edit', { path: '/edit.txt', ...args });
@@ -47,14 +44,14 @@ describe('the server tools', () => {
       expect(await fixture.read('/edit.txt')).toBe('😀x');
     });
 
-    it('refuses what would be too large before it makes it', async () => {
+    it('rejects a result that would be too large before building it', async () => {
       await fixture.write('/edit.txt', 'a'.repeat(1_000_000));
       const answer = await edit({ oldString: 'a', newString: 'b'.repeat(1_000), replaceAll: true });
       expect(answer).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });
       expect(answer.body.error).toContain('1000000000 bytes');
     });
 
-    it('keeps the shape in which the file was written, for as long as it is one', async () => {
+    it('keeps the content type of the file as long as it is valid', async () => {
       await fixture.write('/edit.txt', { a: 1, b: [1, 2] });
       await edit({ oldString: '"a":1', newString: '"a":2' });
       expect(await fixture.read('/edit.txt')).toEqual({ a: 2, b: [1, 2] });
@@ -62,7 +59,7 @@ describe('the server tools', () => {
       expect(await fixture.read('/edit.txt')).toEqual({ text: '{"a":2,"b":[1,9007199254740993]}' });
     });
 
-    it('takes the path of a file for a file only', async () => {
+    it('rejects the path of a folder', async () => {
       await fixture.write('/edit.txt', 'one');
       for (const path of ['/edit.txt/', '/']) {
         expect(await edit({ path, oldString: 'one', newString: 'two' })).toMatchObject({
@@ -72,7 +69,7 @@ describe('the server tools', () => {
       }
     });
 
-    it('happens only on the version that was read', async () => {
+    it('changes only the version that was read', async () => {
       await fixture.write('/edit.txt', 'one');
       const old = sha256('one');
       expect((await edit({ oldString: 'one', newString: 'two', sha256: old.toUpperCase() })).status).toBe(
@@ -86,7 +83,7 @@ describe('the server tools', () => {
       );
     });
 
-    it('loses none of the edits that come at once', async () => {
+    it('keeps all of several concurrent edits', async () => {
       const letters = [...'abcdefghijklmnop'];
       await fixture.write('/edit.txt', letters.join(' '));
       await Promise.all(
@@ -111,7 +108,7 @@ describe('the server tools', () => {
       expect(fields).not.toHaveProperty('fromDisplayPath');
     });
 
-    it('to where the file is already changes nothing', async () => {
+    it('to the current path changes nothing', async () => {
       await fixture.write('/mv/stays.md', 'x');
       expect(await fixture.ok('mv', { from: '/mv/stays.md', to: 'mv/stays.md' })).toMatchObject({
         path: '/mv/stays.md',

@@ -1,11 +1,10 @@
 import { jest } from '@jest/globals';
 import { SchemaCheck } from '../../../src/tools/schema-check.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { createCall, RelayFixture } from '../../support/relay-fixture.js';
 
 describe('the arguments of a call', () => {
-  let fixture: RelayFixture;
-  beforeAll(async () => void (fixture = await RelayFixture.start()));
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => RelayFixture.start());
 
   /** How often values were held against a schema meanwhile. */
   async function checksDuring(work: () => Promise<unknown>): Promise<number> {
@@ -18,13 +17,13 @@ describe('the arguments of a call', () => {
   const direct = (tool: string, args: object) =>
     fixture.user.post(`/workspaces/${fixture.workspaceId}/tools`, { tool, args });
 
-  it('are held against the contract once, where the server runs it', async () => {
+  it('are checked against the contract once when the server runs it', async () => {
     const call = { toolCallId: 'ls', name: 'ls', arguments: { path: '/' } };
     expect(await checksDuring(() => fixture.post([call], { waitMs: 5_000 }))).toBe(1);
     expect(await checksDuring(() => direct('ls', { path: '/' }))).toBe(1);
   });
 
-  it('are held against the contract once where a client runs it, and its result once', async () => {
+  it('are checked against the contract once when a client runs it, and so is its result', async () => {
     const client = await fixture.client();
     client.socket.on('tool:call', (call) => void client.report(call));
     expect(await checksDuring(() => fixture.post([createCall('c')], { waitMs: 5_000 }))).toBe(2);

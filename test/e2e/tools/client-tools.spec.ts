@@ -1,4 +1,5 @@
 import type { TurnResult } from '@patchbay/protocol';
+import { testFixture } from '../../support/fixtures.js';
 import { RelayFixture } from '../../support/relay-fixture.js';
 import { oneServer } from '../../support/server.js';
 
@@ -10,9 +11,7 @@ interface Answer {
 
 describe('a client-located tool through POST /tools', () => {
   const server = oneServer({ maxWaitMs: 2_000 });
-  let fixture: RelayFixture;
-  beforeEach(async () => void (fixture = await RelayFixture.on(server(), await server().register())));
-  afterEach(() => fixture.close());
+  const fixture = testFixture(async () => RelayFixture.on(server(), await server().register()));
 
   const post = (args: unknown, more: Record<string, unknown> = {}) =>
     fixture.user.post<Answer>(`/workspaces/${fixture.workspaceId}/tools`, {
@@ -42,7 +41,7 @@ describe('a client-located tool through POST /tools', () => {
     await answer;
   });
 
-  it('keeps to one implicit session of its caller', async () => {
+  it('uses one implicit session of its caller', async () => {
     const client = await fixture.client();
     for (const count of [1, 2]) {
       const answer = post(args);
@@ -63,7 +62,7 @@ describe('a client-located tool through POST /tools', () => {
     });
   });
 
-  it('is a 202 with the turn to follow where no client ends it in time [FILE-9]', async () => {
+  it('is a 202 with the turn when no client ends it in time [FILE-9]', async () => {
     const { status, body } = await post(args);
     expect(status).toBe(202);
     expect(body).toMatchObject({ success: false, error: expect.any(String) as string });

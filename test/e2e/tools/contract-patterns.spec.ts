@@ -1,5 +1,6 @@
 import type { Json, ToolContract } from '@patchbay/protocol';
-import { startTestServer, type TestServer } from '../../support/server.js';
+import { suiteFixture } from '../../support/fixtures.js';
+import { startTestServer } from '../../support/server.js';
 
 /** Every `pattern` in a schema, at whatever depth. */
 function patternsIn(schema: Json): string[] {
@@ -15,12 +16,9 @@ function unbounded(pattern: string): string[] {
 }
 
 describe('the patterns in contracts', () => {
-  let server: TestServer;
+  const server = suiteFixture(() => startTestServer());
 
-  beforeAll(async () => (server = await startTestServer()));
-  afterAll(() => server.close());
-
-  it('take linear time: each repeats one thing without bound, at most', async () => {
+  it('take linear time: each has at most one unbounded repetition', async () => {
     const ada = await server.register();
     const { id } = await ada.createWorkspace();
     const { body } = await ada.get<{ tools: ToolContract[] }>(`/workspaces/${id}/tools`);

@@ -31,7 +31,7 @@ const BEFORE = note('text', 'noteId');
 const TOOLS = { tools: [BEFORE.name] };
 const APPROVAL = { by: 'ada', at: '2025-06-01T12:00:00Z' };
 
-describe('a call that was accepted before its tool', () => {
+describe('a call whose tool was changed after its acceptance:', () => {
   let first: RelayFixture;
   let server: TestServer;
   let fixture: RelayFixture;
@@ -72,7 +72,7 @@ describe('a call that was accepted before its tool', () => {
   ])('%s', (_what, now) => {
     beforeEach(() => restartedWith(now));
 
-    it('has its result held to the contract that it was accepted under [RELAY-9]', async () => {
+    it('has its result checked against the contract of its acceptance [RELAY-9]', async () => {
       for (const result of [{ id: '1' }, { noteId: 1 }, {}, null]) {
         expect(await report({ result })).toMatchObject(refused);
       }
@@ -81,14 +81,14 @@ describe('a call that was accepted before its tool', () => {
       expect(await ended()).toMatchObject({ status: 'succeeded', result: { noteId: '1' } });
     });
 
-    it('has its edited arguments held to it too', async () => {
+    it('has its edited arguments checked against that contract', async () => {
       const edit = (editedArguments: object) =>
         report({ result: { noteId: '1' }, approval: { ...APPROVAL, decision: 'edit', editedArguments } });
       expect(await edit({ subject: 'bread' })).toMatchObject(refused);
       expect(await edit({ text: 'bread' })).toEqual({ ok: true });
     });
 
-    it('has a result that is posted held to it too', async () => {
+    it('has a posted result checked against that contract', async () => {
       const post = (result: object) => fixture.postResults(turnId, [{ toolCallId: 'n', result }]);
       expect(await post({ id: '1' })).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
       expect(await post({ noteId: '1' })).toMatchObject({ status: 200 });

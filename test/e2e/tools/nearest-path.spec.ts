@@ -1,11 +1,8 @@
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
-describe('a path at which nothing is', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start();
-  });
-  afterAll(() => fixture.close());
+describe('an unused path', () => {
+  const fixture = suiteFixture(() => ToolsFixture.start());
 
   let there: ToolsFixture;
   beforeEach(async () => {
@@ -25,7 +22,7 @@ describe('a path at which nothing is', () => {
     ['in another folder', '/Proj/lib/util.ts', '/Proj/src/deep/util.ts'],
     ['with letters swapped', '/Proj/src/pirce.ts', '/Proj/src/price.ts'],
     ['with a folder misspelt', '/Proj/scr/prize.ts', '/Proj/src'],
-  ])('%s is answered with the nearest that there is [TOOL-4]', async (_what, path, nearest) => {
+  ])('%s is answered with the nearest existing path [TOOL-4]', async (_what, path, nearest) => {
     await there.write('/Other/util.md');
     await there.write('/Proj/src/price.ts');
     await there.write('/Proj/src/deep/util.ts');
@@ -33,7 +30,7 @@ describe('a path at which nothing is', () => {
     expect(await error('read', { path })).toBe(`File not found: ${shown} The nearest is ${nearest}.`);
   });
 
-  it('is said to be so by every tool and route that looks there [TOOL-4]', async () => {
+  it('is reported with the nearest path by every tool and route [TOOL-4]', async () => {
     await there.write('/Proj/src/price.ts');
     const hint = ' The nearest is /Proj/src/price.ts.';
     for (const tool of ['read', 'rm', 'workspace_read_file', 'code_hash_normalized', 'edit', 'mv', 'grep']) {
@@ -53,14 +50,14 @@ describe('a path at which nothing is', () => {
     expect([status, body.toString()]).toEqual([404, expect.stringContaining(hint)]);
   });
 
-  it('is said to be nothing more where nothing is near', async () => {
+  it('is reported without a suggestion when no path is near', async () => {
     expect(await error('read', { path: '/a.ts' })).toBe('File not found: /a.ts');
     await there.write('/Proj/readme.md');
     expect(await error('read', { path: '/src/a.ts' })).toBe('File not found: /src/a.ts');
     expect(await error('ls', { path: '/readme.md2' })).toBe('Folder not found: /readme.md2');
   });
 
-  it('is never answered with what another workspace has', async () => {
+  it('is never answered with a path of another workspace', async () => {
     await there.write('/Proj/src/price.ts');
     there = await fixture.elsewhere();
     expect(await error('read', { path: '/src/price.ts' })).toBe('File not found: /src/price.ts');

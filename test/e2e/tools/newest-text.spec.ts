@@ -1,26 +1,24 @@
 import { sha256 } from '@patchbay/protocol/hash';
 import { aRoot, FakeClient, givenFile } from '../../support/fake-client.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { RelayFixture } from '../../support/relay-fixture.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
-import { startTestServer, type TestServer, type TestUser } from '../../support/server.js';
+import { startTestServer } from '../../support/server.js';
 import { activeFile, TextsFixture } from '../../support/texts-fixture.js';
 
 describe('workspace_read_file', () => {
-  let server: TestServer;
-  let user: TestUser;
+  const server = suiteFixture(() =>
+    startTestServer({ clock, config: { maxFileBytes: 64 * 1024, fileReadMs: 500 } }),
+  );
+  const user = suiteFixture(() => server.register());
   let setup: TextsFixture;
   const clock = new ShiftedClock();
-  beforeAll(async () => {
-    server = await startTestServer({ clock, config: { maxFileBytes: 64 * 1024, fileReadMs: 500 } });
-    user = await server.register();
-  });
-  afterAll(() => server.close());
   beforeEach(async () => {
     setup = new TextsFixture(await RelayFixture.on(server, user));
   });
   afterEach(() => setup.fixture.close());
 
-  it('gives the open text of an Active File, with whose it is and what to patch against [TOOL-1]', async () => {
+  it('returns the open text of an Active File with its holder and what to patch against [TOOL-1]', async () => {
     await setup.write('/Proj/a.ts', 'cloud\n');
     await setup.open(activeFile('proj/a.ts', 'buffer\nmore\n'));
     const client = await setup.client('editor');
@@ -34,7 +32,7 @@ describe('workspace_read_file', () => {
     expect(client.reads).toEqual([{ docPath: 'proj/a.ts', maxBytes: 64 * 1024 }]);
   });
 
-  it('gives what the disk of a connected folder holds, in any spelling of the path [TOOL-1]', async () => {
+  it('returns the text on disk of a connected folder, for any spelling of the path [TOOL-1]', async () => {
     await setup.write('/Proj/src/x.ts', 'same\n');
     const client = await setup.client('cli', ['Proj']);
     client.giveFile = () => givenFile('same\n', { source: 'disk' });
@@ -48,7 +46,7 @@ describe('workspace_read_file', () => {
     expect(other.warnings).toEqual(['The Cloud does not have this file.']);
   });
 
-  it('gives the Cloud’s text of what lies in no connected folder, and asks nobody', async () => {
+  it('returns the Cloud text outside connected folders without asking a client', async () => {
     await setup.write('/Other/x.ts', 'cloud\n');
     const client = await setup.client('cli', ['Proj', 'Oth']);
     const result = await setup.readFile('/Other/x.ts');
@@ -57,7 +55,7 @@ describe('workspace_read_file', () => {
     expect(client.reads).toEqual([]);
   });
 
-  it('asks no client that has not shown its journal yet [RELAY-3]', async () => {
+  it('asks no client that has not resumed yet [RELAY-3]', async () => {
     await setup.write('/Proj/a.ts', 'cloud\n');
     const client = await FakeClient.connect(setup.fixture.clientOptions({ roots: [aRoot('Proj')] }));
     client.giveFile = () => givenFile('disk\n', { source: 'disk' });
@@ -68,7 +66,7 @@ describe('workspace_read_file', () => {
     client.close();
   });
 
-  it('gives the Cloud’s text with a warning where the editor is away [TOOL-2]', async () => {
+  it('returns the Cloud text with a warning when the editor is not connected [TOOL-2]', async () => {
     await setup.write('/Proj/a.ts', 'cloud\n');
     await setup.open(activeFile('proj/a.ts', 'buffer\n'));
     const result = await setup.readFile('proj/a.ts');
@@ -77,7 +75,7 @@ describe('workspace_read_file', () => {
     expect(result.warnings![0]).toContain('no such client is connected');
   });
 
-  it('says so where neither has a text to give [TOOL-2]', async () => {
+  it('reports when neither has a text [TOOL-2]', async () => {
     await setup.open(activeFile('proj/a.ts', 'buffer\n'));
     const { success, result } = await setup.call('workspace_read_file', { docPath: 'proj/a.ts' });
     expect([success, result.success, result.errorCode]).toEqual([false, false, 'ALREADY_IN_CONTEXT']);
@@ -88,7 +86,7 @@ describe('workspace_read_file', () => {
     ['has deleted the file', 'NOT_FOUND', 'does not have this file'],
     ['is not to show the file', 'FORBIDDEN', 'it refuses (FORBIDDEN, "ignored")'],
     ['has more than is taken', 'TOO_LARGE', 'it refuses (TOO_LARGE, "ignored")'],
-  ])('gives the Cloud’s text with a warning where the folder %s [TOOL-2]', async (_what, code, why) => {
+  ])('returns the Cloud text with a warning where the folder %s [TOOL-2]', async (_what, code, why) => {
     await setup.write('/Proj/a.ts', 'cloud\n');
     const client = await setup.client('cli', ['proj']);
     client.giveFile = () => ({ ok: false, error: { code, message: 'ignored' } });
@@ -97,7 +95,7 @@ describe('workspace_read_file', () => {
     expect(result.warnings).toEqual([expect.stringContaining(why)]);
   });
 
-  it('takes no answer that is not what it says, and asks again [RELAY-23]', async () => {
+  it('rejects an answer with a wrong hash and asks again [RELAY-23]', async () => {
     await setup.write('/Proj/a.ts', 'cloud\n');
     const client = await setup.client('cli', ['proj']);
     client.giveFile = () => givenFile('lie\n', { sha256: sha256('truth\n') });
@@ -108,7 +106,7 @@ describe('workspace_read_file', () => {
     expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'truth\n' });
   });
 
-  it('waits for an answer for its time, and then does not ask that connection for a minute [RELAY-23]', async () => {
+  it('waits for an answer up to a limit, and then does not ask that connection for a minute [RELAY-23]', async () => {
     await setup.write('/Proj/a.ts', 'cloud\n');
     const client = await setup.client('cli', ['proj']);
     client.giveFile = null;
@@ -130,7 +128,7 @@ describe('workspace_read_file', () => {
     expect(await setup.readFile('proj/a.ts')).toMatchObject({ source: 'disk', content: 'here\n' });
   });
 
-  it('asks a client once for a file that many read at once, and for four files at a time [RELAY-23]', async () => {
+  it('asks a client once for concurrent reads of a file, and for at most four files at a time [RELAY-23]', async () => {
     const client = await setup.client('cli', ['proj']);
     let held: { docPath: string; answer: () => void }[] = [];
     client.socket.off('file:read').on('file:read', (read, ack) => {
@@ -153,7 +151,7 @@ describe('workspace_read_file', () => {
     expect(client.reads).toHaveLength(6);
   });
 
-  it('asks the session’s clients for an open file, and of the user’s others nobody’s [RELAY-24]', async () => {
+  it('asks only clients of the session for an open file, and no other clients of the user [RELAY-24]', async () => {
     const stranger = await server.register();
     await user.addMember(setup.fixture.workspaceId, stranger);
     const foreign = await setup.fixture.client({ token: stranger.token, clientId: 'bound' });

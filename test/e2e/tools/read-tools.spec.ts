@@ -2,14 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Ajv } from 'ajv';
 import { contentHash, sha256 } from '@patchbay/protocol/hash';
 import { ToolRunner } from '../../../src/tools/tool-runner.js';
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('the server tools', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start();
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => ToolsFixture.start());
 
   it('are in the catalog, each with guidance and schemas that compile', async () => {
     const { body } = await fixture.user.get<{
@@ -29,7 +26,7 @@ describe('the server tools', () => {
     }
   });
 
-  it('answer what their response schemas say', async () => {
+  it('return results that match their response schemas', async () => {
     const there = await fixture.elsewhere();
     const calls: [string, object][] = [
       ['write', { path: '/a/b.txt', content: 'one\ntwo\n' }],
@@ -59,7 +56,7 @@ describe('the server tools', () => {
   describe('workspace_read_file', () => {
     const readFile = (args: object) => fixture.ok<Record<string, unknown>>('workspace_read_file', args);
 
-    it('gives the text with what a patch needs to know', async () => {
+    it('returns the text with what a patch needs to know', async () => {
       await fixture.raw('PUT', '/contents/repo/crlf.txt', {}, '\ufeffone\r\ntwo\rstill two\nthree');
       const result = await readFile({ docPath: 'repo/crlf.txt' });
       expect(result).toEqual({
@@ -71,7 +68,7 @@ describe('the server tools', () => {
       });
     });
 
-    it('numbers the lines when asked to', async () => {
+    it('numbers the lines on request', async () => {
       await fixture.write('/repo/n.txt', 'a\n\nb');
       expect((await readFile({ docPath: 'repo/n.txt', numbered: true })).content).toBe('1\ta\n2\t\n3\tb');
       await fixture.write('/repo/lines.txt', '\n'.repeat(10));
@@ -82,7 +79,7 @@ describe('the server tools', () => {
       expect(await readFile({ docPath: 'repo/empty.txt' })).toMatchObject({ content: '', lineCount: 0 });
     });
 
-    it('stops at the end of a line, and goes on from there', async () => {
+    it('stops at the end of a line and continues from there', async () => {
       await fixture.write('/repo/long.txt', 'äää\nbb\ncc\n');
       const first = await readFile({ docPath: 'repo/long.txt', maxBytes: 10 });
       expect(first).toMatchObject({ content: 'äää\nbb\n', lineCount: 3, endLine: 2, isTruncated: true });
@@ -98,7 +95,7 @@ describe('the server tools', () => {
       });
     });
 
-    it('refuses what is no text, no file, or not there', async () => {
+    it('rejects a file that is not text, a folder and a missing path', async () => {
       await fixture.raw('PUT', '/contents/repo/bin', {}, Buffer.from([0, 1]));
       for (const [docPath, status] of [
         ['repo/bin', 400],
@@ -128,7 +125,7 @@ describe('the server tools', () => {
     expect((await there.call('workspace_list_files', { cursor: 'nonsense' })).status).toBe(400);
   });
 
-  it('workspace_list_files says which argument it cannot take', async () => {
+  it('workspace_list_files names the invalid argument', async () => {
     const cursor = Buffer.from(JSON.stringify(['\0', randomUUID()])).toString('base64url');
     for (const [name, args] of [
       ['prefix', { prefix: '\ud800' }],

@@ -1,14 +1,10 @@
 import { packBlobs } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('the server tools', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    // Some of these searches would go on for as long as they may.
-    fixture = await ToolsFixture.start({ searchMs: 2_000 });
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => ToolsFixture.start({ searchMs: 2_000 }));
 
   describe('glob', () => {
     const PATHS = [
@@ -58,7 +54,7 @@ describe('the server tools', () => {
       expect(isTruncated).toBe(true);
     });
 
-    it('refuses what is no pattern', async () => {
+    it('rejects an invalid pattern', async () => {
       for (const pattern of ['{a', '[a', '{{{{{{a}}}}}}', '[z-a]', 'x'.repeat(501)]) {
         const answer = await there.call('glob', { pattern });
         expect([pattern.slice(0, 9), answer.status]).toEqual([pattern.slice(0, 9), 400]);
@@ -66,7 +62,7 @@ describe('the server tools', () => {
       }
     });
 
-    it('knows paths by their docPath, and no name with a slash in it', async () => {
+    it('matches paths by docPath, where no name has a slash', async () => {
       await there.write('/İstanbul/A.txt');
       const { files } = await there.ok<{ files: { docPath: string }[] }>('glob', { pattern: 'İstanbul/*' });
       const [{ docPath }] = files as [{ docPath: string }];
@@ -133,7 +129,7 @@ describe('the server tools', () => {
       expect(await there.ok('grep', { pattern: '.', limit: 2 })).toMatchObject({ isTruncated: true });
     });
 
-    it('finds what is far back in a long line, and shows what is around it', async () => {
+    it('finds a match far into a long line and shows its surroundings', async () => {
       await there.write('/long/one', `${'x'.repeat(2_500)}NEEDLE${'y'.repeat(5_000)}`);
       await there.write('/long/edge', `${'z'.repeat(2_000)}b`);
       const { matches } = await there.ok<Found>('grep', { pattern: 'N.*E', path: '/long' });
@@ -161,7 +157,7 @@ describe('the server tools', () => {
       expect(await grepped({ pattern: 'zb$', path: '/long' })).toEqual(['/long/edge:1']);
     });
 
-    it('names every fault at once, and takes a file for a file only', async () => {
+    it('reports every fault at once, and rejects a folder as a file', async () => {
       const { body } = await there.call('grep', { pattern: '(', glob: '[', path: '..' });
       expect(Object.keys(body.fields!).sort()).toEqual(['glob', 'path', 'pattern']);
       expect((await there.call('grep', { pattern: 'a', path: '/src/a.ts/' })).body.fields).toHaveProperty(
@@ -169,7 +165,7 @@ describe('the server tools', () => {
       );
     });
 
-    it('refuses what is no expression, too complex, or nowhere', async () => {
+    it('rejects an invalid expression, one that is too complex, and a missing path', async () => {
       for (const pattern of ['(', 'a(?=b)', '(a)\\1', '((a{0,30}){0,30}){0,30}', 'a{1001}']) {
         const answer = await there.call('grep', { pattern });
         expect([pattern, answer.status]).toEqual([pattern, 400]);
@@ -179,14 +175,14 @@ describe('the server tools', () => {
       expect((await there.call('grep', { pattern: 'a', glob: '[' })).body.fields).toHaveProperty('glob');
     });
 
-    it('judges a pattern that takes long to compile where there is nothing to search, too [TOOL-5]', async () => {
+    it('checks a pattern that is slow to compile when there is nothing to search, too [TOOL-5]', async () => {
       const empty = await there.elsewhere();
       const answer = await empty.call('grep', { pattern: `${'a'.repeat(150)}(` });
       expect([answer.status, Object.keys(answer.body.fields ?? {})]).toEqual([400, ['pattern']]);
       expect((await empty.call('grep', { pattern: 'a{2}'.repeat(50) })).status).toBe(200);
     });
 
-    it('takes bounded time, whatever the pattern, and others run meanwhile', async () => {
+    it('takes bounded time for any pattern, and others run meanwhile', async () => {
       const noise = (length: number) =>
         Array.from({ length }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('');
       const text = noise(20_000);
@@ -197,7 +193,7 @@ describe('the server tools', () => {
       expect(await grepped({ pattern: '(a+)+$', path: '/src' })).toEqual([]);
     });
 
-    it('takes bounded time with a slow glob, though no path fits it', async () => {
+    it('takes bounded time with a slow glob that matches no path', async () => {
       const crowd = await fixture.elsewhere();
       const noise = () => Array.from({ length: 240 }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('');
       await crowd.raw('POST', '/blobs', {}, packBlobs([Buffer.from('x')]));

@@ -1,12 +1,9 @@
 import { request } from 'node:http';
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('bad input to POST /tools', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start();
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => ToolsFixture.start());
 
   describe('paths', () => {
     const BAD = {
@@ -45,7 +42,7 @@ describe('bad input to POST /tools', () => {
       expect(await fixture.read(path.slice(1))).toEqual({ text: path });
     });
 
-    it('keep percent-encodings, spaces and dots as they are [FILE-1]', async () => {
+    it('keep percent-encodings, spaces and dots unchanged [FILE-1]', async () => {
       for (const path of [
         '/%2e%2e/%2fetc%00',
         '/a b/ c ',
@@ -61,7 +58,7 @@ describe('bad input to POST /tools', () => {
       }
     });
 
-    it('of another case or Unicode form are the same file, in its first spelling [FILE-1]', async () => {
+    it('of another case or Unicode form name the same file, in its first spelling [FILE-1]', async () => {
       const composed = '/Caf\u00e9/\u212bngstr\u00f6m.MD';
       const stored = '/Caf\u00e9/\u00c5ngstr\u00f6m.MD';
       const first = await fixture.write(composed);
@@ -79,7 +76,7 @@ describe('bad input to POST /tools', () => {
       expect((await fixture.ok<{ path: string }>('ls', { path: '/CAF\u00c9' })).path).toBe('/Caf\u00e9');
     });
 
-    it('that fold to the same docPath in ways of their own are one file', async () => {
+    it('that fold to the same docPath name one file', async () => {
       const { file_id } = await fixture.write('/\u0130stanbul');
       expect((await fixture.write('/i\u0307stanbul')).file_id).toBe(file_id);
       const sigma = await fixture.write('/\u039f\u03a3');

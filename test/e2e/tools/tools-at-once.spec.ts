@@ -1,13 +1,10 @@
+import { suiteFixture } from '../../support/fixtures.js';
 import { ToolsFixture } from '../../support/tools-fixture.js';
 
 describe('bad input to POST /tools', () => {
-  let fixture: ToolsFixture;
-  beforeAll(async () => {
-    fixture = await ToolsFixture.start();
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => ToolsFixture.start());
 
-  it('writers and removers of one folder leave it whole', async () => {
+  it('concurrent writes and removals of one folder keep it consistent', async () => {
     await Promise.all(
       Array.from({ length: 60 }, (_, n) => {
         if (n % 3 === 0) return fixture.call('rm', { path: '/busy' });

@@ -1,16 +1,13 @@
 import { type InvokeResult, type TurnResult } from '@patchbay/protocol';
 import { sha256 } from '@patchbay/protocol/hash';
+import { suiteFixture } from '../../support/fixtures.js';
 import { RelayFixture } from '../../support/relay-fixture.js';
 import type { Answer } from '../../support/server.js';
 
 type TurnAnswer = Answer<InvokeResult<TurnResult>>;
 
 describe('server tools in a turn', () => {
-  let fixture: RelayFixture;
-  beforeAll(async () => {
-    fixture = await RelayFixture.start();
-  });
-  afterAll(() => fixture.close());
+  const fixture = suiteFixture(() => RelayFixture.start());
 
   const post = (...toolCalls: unknown[]) => fixture.post(toolCalls, { waitMs: 10_000 });
   /** Posts a body as it is, for numbers that JSON.stringify cannot write. */
@@ -18,7 +15,7 @@ describe('server tools in a turn', () => {
     fixture.user.post(fixture.base, `{"waitMs":10000,"toolCalls":[${toolCalls}]}`);
   const call = (toolCallId: string, name: string, args: object) => ({ toolCallId, name, arguments: args });
 
-  it('give what a direct call gives, in the LLM’s order [FILE-6]', async () => {
+  it('return the results of direct calls, in the order of the calls [FILE-6]', async () => {
     const { body, status } = await post(
       call('w', 'write', { path: '/turn/a.txt', content: { text: 'one' } }),
       call('e', 'edit', { path: '/turn/a.txt', oldString: 'one', newString: 'two' }),
@@ -33,7 +30,7 @@ describe('server tools in a turn', () => {
     expect(ls!.result).toMatchObject({ entries: [{ path: '/turn/a.txt' }] });
   });
 
-  it('leave versions that name their call', async () => {
+  it('create versions that name their call', async () => {
     const { body } = await post(call('v', 'write', { path: '/turn/v.txt', content: 'x' }));
     const [written] = body.result.toolResults;
     const { file_id } = written!.result as { file_id: string };
@@ -43,7 +40,7 @@ describe('server tools in a turn', () => {
     expect(versions.body.versions[0]!.callId).toBe(written!.callId);
   });
 
-  it('fail alone where their arguments are at fault, however the numbers were sent', async () => {
+  it('fail alone when their arguments are invalid, whatever the form of the numbers', async () => {
     const neutral = (id: string, content: string) =>
       `{"toolCallId":"${id}","name":"write","arguments":{"path":"/turn/n","content":${content}}}`;
     const text = (content: string) => JSON.stringify(`{"path":"/turn/n","content":${content}}`);
@@ -79,7 +76,7 @@ describe('server tools in a turn', () => {
     ]);
   });
 
-  it('say of a file that has moved on what it is now', async () => {
+  it('report the current state of a changed file', async () => {
     const { body } = await post(
       call('s', 'write', { path: '/turn/moved.txt', content: 'now' }),
       call('t', 'edit', {
@@ -95,7 +92,7 @@ describe('server tools in a turn', () => {
     });
   });
 
-  it('fail alone where their arguments are nested without end', async () => {
+  it('fail alone when their arguments are nested too deeply', async () => {
     const deep = `{"path":"/turn/d","content":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
     const { status, body } = await post(
       { id: 'deep', type: 'function', function: { name: 'write', arguments: deep } },
