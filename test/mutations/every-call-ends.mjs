@@ -132,7 +132,7 @@ export const FAULTS = [
   {
     name: 'the end of a server call is lost when the store fails',
     file: 'src/turns/engine/server-calls.ts',
-    find: '    await persist(record, this.lifecycle.stopping, (error) =>',
+    find: '    await persist(record, this.stopped.signal, (error) =>',
     replace: '    await record().catch((error: unknown) =>',
     specs: ['test/turns/server-calls.spec.ts'],
   },
