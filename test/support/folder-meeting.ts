@@ -19,7 +19,7 @@ export type Moment = (typeof MOMENTS)[number];
 
 const BRANCH = 'other';
 /** How the context tells of a difference between a folder and the Cloud. */
-const TOLD = /until a person decides|not on the disk yet/;
+const TOLD = /a person has to decide|Newer in the Cloud than on the disk/;
 
 /** How a meeting begins. */
 export interface MeetingOptions {

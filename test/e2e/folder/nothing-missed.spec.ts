@@ -21,7 +21,7 @@ describe('changes around a connected folder', () => {
     expect(await fixture.versions()).toEqual(expect.arrayContaining(['a\n', 'the model’s\n']));
     await connected.says(/a\.txt: changed here and in the Cloud/);
     await waitFor(
-      async () => (await model.context()).includes('until a person decides: `proj/a.txt`'),
+      async () => (await model.context()).includes('a person has to decide: `proj/a.txt`'),
       'the context to say it',
     );
   });

@@ -106,7 +106,7 @@ describe('a folder that a person and a model work in', () => {
       /README\.md: changed here and in the Cloud; nothing was overwritten\. Patchbay push --force/,
     );
     await waitFor(
-      async () => (await model.context()).includes('left alone until a person decides: `proj/readme.md`'),
+      async () => (await model.context()).includes('a person has to decide: `proj/readme.md`'),
       'the context to say it',
     );
     expect(await laptop.read('README.md')).toBe('mine\n');
@@ -119,7 +119,7 @@ describe('a folder that a person and a model work in', () => {
     expect(await fixture.contents('/proj/README.md')).toBe('mine\n');
     expect(await fixture.versions()).toContain('theirs\n');
     await waitFor(
-      async () => !(await model.context()).includes('until a person decides'),
+      async () => !(await model.context()).includes('a person has to decide'),
       'the context to know that it is settled',
     );
   });
