@@ -80,7 +80,7 @@ describe('a folder that a person and a model work in', () => {
     await connected.says(/src\/price\.ts: changed in the Cloud, not here\. Patchbay pull brings it here/);
     expect(await laptop.read('src/price.ts')).toBe(START['src/price.ts']);
     await waitFor(
-      async () => (await model.context()).includes('is not on the disk yet: `proj/src/price.ts`'),
+      async () => (await model.context()).includes('Newer in the Cloud than on the disk: `proj/src/price.ts`'),
       'the context to say it',
     );
     expect(await model.reads('proj/src/price.ts')).toMatchObject({
@@ -90,7 +90,7 @@ describe('a folder that a person and a model work in', () => {
     });
     expect((await laptop.pull()).out).toMatch(/^received 1 file /);
     await waitFor(
-      async () => !(await model.context()).includes('not on the disk yet'),
+      async () => !(await model.context()).includes('Newer in the Cloud than on the disk'),
       'the context to know that it is there',
     );
     await fixture.agree(laptop);
