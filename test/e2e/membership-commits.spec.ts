@@ -25,7 +25,7 @@ describe('a membership that ends before a commit', () => {
       // The turn of a direct call was accepted before the removal, and ends by it.
       (await store.openIn(setup.workspaceId, null, null, 99)).filter(({ direct }) => !direct),
       // A call that failed is recorded.
-      (await setup.steps()).filter((name) => !/Cancelled|ResultReceived/.test(name)),
+      (await setup.steps()).filter((name) => !/Cancelled|ResultReceived|LateResult/.test(name)),
     ];
   }
 
