@@ -80,7 +80,8 @@ describe('a folder that a person and a model work in', () => {
     await connected.says(/src\/price\.ts: changed in the Cloud, not here\. Patchbay pull brings it here/);
     expect(await laptop.read('src/price.ts')).toBe(START['src/price.ts']);
     await waitFor(
-      async () => (await model.context()).includes('Newer in the Cloud than on the disk: `proj/src/price.ts`'),
+      async () =>
+        (await model.context()).includes('Newer in the Cloud than on the disk: `proj/src/price.ts`'),
       'the context to say it',
     );
     expect(await model.reads('proj/src/price.ts')).toMatchObject({
