@@ -62,7 +62,7 @@ async function methodsOf(app: INestApplicationContext): Promise<{ [name: string]
 
   const event = (): ReturnType<typeof anEvent> => anEvent({ sessionId: 'session', turnId: newId() });
   const insertTurn = async () => {
-    const turn = aTurn(workspaceId, { turnId: newId() });
+    const turn = aTurn(workspaceId, { turnId: newId(), userId: who.userId });
     await turns.insert(turn, [{ path: 'docs/a.md', content: text }], [], [event(), event()]);
     return turn;
   };
