@@ -208,4 +208,12 @@ describeContract('the change feed', (opened) => {
     await waitFor(() => reader.seqs().length === 2, 'what came');
     expect(reader.seqs()).toEqual([2, 3]);
   });
+
+  it('ends a reader that waits when its node stops', async () => {
+    const { feed } = node();
+    const reader = feed.changes(workspaceId, 0, ended.signal).next();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    feed.onModuleDestroy();
+    expect(await reader).toEqual({ done: true, value: undefined });
+  });
 });
