@@ -28,7 +28,12 @@ export function toTrailRecord(seq: number, event: AuditDraft): Omit<TrailRecord,
 
 /** The wire form of an event of the trail. */
 export function toAuditEvent(record: Omit<TrailRecord, 'workspaceId'>): AuditEvent {
-  const { seq, eventId, name, at, sessionId, conversationId, turnId, toolCallId, callId, attempt } = record;
+  return { ...toAuditDraft(record), seq: record.seq, at: isoTime(record.at) };
+}
+
+/** The event before it was stored. */
+export function toAuditDraft(record: Omit<TrailRecord, 'workspaceId' | 'seq'>): AuditDraft {
+  const { eventId, name, at, sessionId, conversationId, turnId, toolCallId, callId, attempt } = record;
   const { userId, clientId, toolName, success, errorCode, path } = record;
   const fields: AuditEvent['fields'] = {};
   if (toolName !== null) fields.toolName = fromText(toolName);
@@ -36,7 +41,7 @@ export function toAuditEvent(record: Omit<TrailRecord, 'workspaceId'>): AuditEve
   if (success !== null) fields.success = success;
   if (errorCode !== null) fields.errorCode = fromText(errorCode);
   return {
-    ...{ seq, eventId, name, at: isoTime(at), sessionId, conversationId, turnId },
+    ...{ eventId, name, at, sessionId, conversationId, turnId },
     toolCallId: toolCallId === null ? null : fromText(toolCallId),
     ...{ callId, attempt, actor: { userId, clientId } },
     fields: { ...fields, ...(JSON.parse(record.fields) as AuditEvent['fields']) },

@@ -1,8 +1,8 @@
-import type { Call, Turn } from '../ports/turn.js';
+import type { Call } from '../ports/turn.js';
 import type { SqliteDatabase } from './database.js';
 
 /** Range of the integer keys of one turn's calls: they start at the turn's key times this. */
-const CALLS_MAX = 65_536;
+export const CALLS_MAX = 65_536;
 
 /** Arguments up to this length are in the row of their call, which each save rewrites. */
 const SMALL_ARGUMENTS = 2048;
@@ -10,11 +10,12 @@ const SMALL_ARGUMENTS = 2048;
 const SELECT_ARGUMENTS = `SELECT coalesce(c.arguments, a.arguments) FROM turn_calls c
   LEFT JOIN turn_arguments a ON a.id = c.id`;
 
-/** Inserts the rows of a new turn's calls, with their arguments. */
+/** Inserts the rows of a new turn's calls, with their states and arguments. */
 export function insertCalls(
   database: SqliteDatabase,
   key: number,
   calls: readonly Call[],
+  states: readonly string[],
   columns: readonly string[],
 ): void {
   if (calls.length > CALLS_MAX) throw new RangeError(`A turn holds up to ${CALLS_MAX} calls.`);
@@ -22,7 +23,7 @@ export function insertCalls(
     const column = columns[position]!;
     const [id, isSmall] = [callKey(key, position), column.length <= SMALL_ARGUMENTS];
     database.run('INSERT INTO turn_calls (id, call_id, state, arguments) VALUES (?, ?, ?, ?)', [
-      ...[id, call.callId, JSON.stringify(call), isSmall ? column : null],
+      ...[id, call.callId, states[position]!, isSmall ? column : null],
     ]);
     if (!isSmall) database.run('INSERT INTO turn_arguments (id, arguments) VALUES (?, ?)', [id, column]);
   });
@@ -32,13 +33,11 @@ export function insertCalls(
 export function updateCalls(
   database: SqliteDatabase,
   key: number,
-  turn: Turn,
   positions: readonly number[],
+  stateAt: (position: number) => string,
 ): void {
-  for (const at of positions) {
-    const state = JSON.stringify(turn.calls[at]);
-    database.run('UPDATE turn_calls SET state = ? WHERE id = ?', [state, callKey(key, at)]);
-  }
+  for (const at of positions)
+    database.run('UPDATE turn_calls SET state = ? WHERE id = ?', [stateAt(at), callKey(key, at)]);
 }
 
 /** The calls of a turn, in order. */
@@ -59,12 +58,6 @@ export function readArguments(database: SqliteDatabase, key: number): string[] {
 export function readArgumentsAt(database: SqliteDatabase, key: number, position: number): string | null {
   const row = database.get<[string]>(`${SELECT_ARGUMENTS} WHERE c.id = ?`, [callKey(key, position)]);
   return row === null ? null : row[0];
-}
-
-/** Keys of the turns with this call: usually one; imported data may have more. */
-export function keysOfCall(database: SqliteDatabase, callId: string): number[] {
-  const found = database.all<[number]>('SELECT id FROM turn_calls WHERE call_id = ?', [callId]);
-  return found.map(([id]) => Math.floor(id / CALLS_MAX));
 }
 
 /** The key of the call at a position of the turn. */

@@ -7,12 +7,12 @@ import { createPrivateFile } from './private-file.js';
 
 const BUSY_MS = 10_000;
 const COUNTED = {
-  users: 'users',
-  workspaces: 'workspaces',
-  turns: 'turns',
-  files: 'files',
-  versions: 'file_versions',
-  events: 'audit_events',
+  users: 'count(*) FROM users',
+  workspaces: 'count(*) FROM workspaces',
+  turns: 'count(*) FROM turns',
+  files: 'count(*) FROM files',
+  versions: 'count(*) FROM file_versions',
+  events: 'coalesce(sum(last_seq - seq + 1), 0) FROM trail',
 };
 
 /**
@@ -56,7 +56,7 @@ export function inspectDatabase(file: string, name = file): BackupContents {
     const count = (sql: string): number => (database.prepare(sql).raw().get([]) as [number])[0];
     const schemaVersion = checkSchema(database, name);
     const counts = Object.entries(COUNTED).map(
-      ([name, table]) => [name, count(`SELECT count(*) FROM ${table}`)] as const,
+      ([name, counted]) => [name, count(`SELECT ${counted}`)] as const,
     );
     const contents = Object.fromEntries(counts) as Record<keyof typeof COUNTED, number>;
     return { bytes: statSync(file).size, schemaVersion, ...contents };

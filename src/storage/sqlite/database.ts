@@ -26,6 +26,7 @@ export class SqliteDatabase {
   /** Keys of workspaces whose trail has grown, emitted after the commit. */
   readonly grown$ = new Subject<number>();
   private readonly growing = new Set<number>();
+  private readonly rollbackListeners: (() => void)[] = [];
   private readonly statements = new Map<string, Libsql.Statement>();
   private readonly group: GroupCommit;
   private readonly disk = new DiskState();
@@ -44,6 +45,7 @@ export class SqliteDatabase {
         return connection.inTransaction;
       },
       execute: (sql) => void this.prepared(sql).run([]),
+      rolledBack: () => this.rollbackListeners.forEach((listener) => listener()),
     });
     this.setShared(false);
     this.readers = new ReaderWatch(directory, (isWanted) => this.setShared(isWanted));
@@ -93,12 +95,18 @@ export class SqliteDatabase {
   run(sql: string, parameters: readonly SqlValue[] = []): Libsql.RunResult {
     if (!this.group.active) throw new Error('A write belongs into a job of write().');
     checkParameters(parameters);
+    this.group.noteRun();
     return this.open(sql).run(parameters);
+  }
+
+  /** Calls the listener after every rollback: what it remembers of uncommitted writes is no longer so. */
+  onRollback(listener: () => void): void {
+    this.rollbackListeners.push(listener);
   }
 
   /**
    * Queues a synchronous job of reads and runs. Jobs of one event-loop turn share a transaction; a job that throws
-   * undoes only its own runs. Resolves with the job's value after the commit. Rejects if nothing was kept, with
+   * undoes only its own runs, and the others may run again: a job changes nothing but the database. Resolves with the job's value after the commit. Rejects if nothing was kept, with
    * UNAVAILABLE if the disk is full or fails.
    */
   write<T>(job: () => T): Promise<T> {

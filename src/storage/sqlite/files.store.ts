@@ -12,7 +12,6 @@ import {
   type ListedEntry,
   type VersionBytes,
 } from '../ports/files.store.js';
-import { appendEvents, isRecorded } from './audit-rows.js';
 import { hashBytes, referToBlob } from './blobs.js';
 import type { Usage } from '../ports/usage.store.js';
 import { count } from './usage-rows.js';
@@ -21,6 +20,7 @@ import * as listings from './file-listings.js';
 import * as rows from './file-rows.js';
 import { impliedFolder, updateAbove, updateFrom } from './implied-folders.js';
 import { requireMember } from './members.js';
+import { TrailLog } from './trail-log.js';
 import type { SqlValue } from './values.js';
 import { hasVersion, insertVersion, versionsOf } from './version-rows.js';
 import { WorkspaceKeys } from './workspace-keys.js';
@@ -38,6 +38,7 @@ export class SqliteFileStore extends FileStore {
   constructor(
     private readonly database: SqliteDatabase,
     private readonly workspaces: WorkspaceKeys,
+    private readonly trail: TrailLog,
   ) {
     super();
   }
@@ -82,7 +83,7 @@ export class SqliteFileStore extends FileStore {
         return 'made';
       }
       const [event] = events;
-      if (event) return refusedUnless(isRecorded(this.database, workspace, event));
+      if (event) return refusedUnless(this.trail.unrecorded(workspace, [event]).length === 0);
       return refusedUnless(isDeepStrictEqual(this.fileOf(file.workspaceId, file.id), file));
     });
   }
@@ -101,7 +102,7 @@ export class SqliteFileStore extends FileStore {
     return this.change(folder.workspaceId, events, (workspace) => {
       if (!rows.removeFolder(this.database, workspace, folder, deletedAt)) {
         const [event] = events;
-        if (event) return refusedUnless(isRecorded(this.database, workspace, event));
+        if (event) return refusedUnless(this.trail.unrecorded(workspace, [event]).length === 0);
         return refusedUnless(rows.wasRemovedAt(this.database, workspace, folder, deletedAt));
       }
       this.count(folder, { files: -1 });
@@ -248,7 +249,7 @@ export class SqliteFileStore extends FileStore {
     return this.database.write(() => {
       if (writer !== null) requireMember(this.database, workspace, writer);
       const outcome = write(workspace);
-      if (outcome === 'made') appendEvents(this.database, workspace, events);
+      if (outcome === 'made') this.trail.append(workspace, events);
       return outcome !== 'refused';
     });
   }

@@ -8,6 +8,7 @@ describe('GroupCommit', () => {
   let group: GroupCommit;
   /** Statements that fail the next time they run. */
   let failing: Set<string>;
+  let rollbacks: number;
   beforeEach(() => {
     connection = new Libsql(':memory:');
     connection.exec('CREATE TABLE notes (id INTEGER PRIMARY KEY)');
@@ -20,11 +21,16 @@ describe('GroupCommit', () => {
         if (failing.delete(sql)) throw new Error(`${sql} failed, too.`);
         connection.exec(sql);
       },
+      rolledBack: () => (rollbacks += 1),
     });
+    rollbacks = 0;
   });
   afterEach(() => connection.close());
 
-  const note = (id: number) => () => void connection.exec(`INSERT INTO notes VALUES (${id})`);
+  const note = (id: number) => () => {
+    group.noteRun();
+    connection.exec(`INSERT INTO notes VALUES (${id})`);
+  };
   const ids = (): unknown[] => connection.prepare('SELECT id FROM notes ORDER BY id').pluck().all();
 
   it('reports the original error even if the rollback fails', async () => {
@@ -38,19 +44,45 @@ describe('GroupCommit', () => {
     expect(ids()).toEqual([2]);
   });
 
-  it('reports the original error if the disk has ended the transaction, with no savepoint left', async () => {
-    const both = [
-      group.add(note(1)),
-      group.add(() => {
-        // As SQLite does when the disk is full.
-        connection.exec('ROLLBACK');
-        throw FULL;
-      }),
-    ];
-    for (const failed of await Promise.allSettled(both))
-      expect(failed).toEqual({ status: 'rejected', reason: FULL });
+  it('reports the original error if the disk has ended the transaction, and keeps the other writes of the group', async () => {
+    const kept = group.add(note(1));
+    const failed = group.add(() => {
+      // As SQLite does when the disk is full.
+      connection.exec('ROLLBACK');
+      throw FULL;
+    });
+    await expect(failed).rejects.toBe(FULL);
+    await kept;
     await group.add(note(2));
-    expect(ids()).toEqual([2]);
+    expect(ids()).toEqual([1, 2]);
+  });
+
+  it('undoes a write that fails halfway, and runs the others of its group again, one by one and in order', async () => {
+    const first = group.add(note(1));
+    const halfway = group.add(() => {
+      note(2)();
+      throw FULL;
+    });
+    const third = group.add(() => {
+      note(3)();
+      return ids();
+    });
+    await expect(halfway).rejects.toBe(FULL);
+    await first;
+    expect(await third).toEqual([1, 3]);
+    expect(group.commits).toBe(2);
+    expect(rollbacks).toBe(2);
+  });
+
+  it('goes on with a group in which a write fails before it has written anything', async () => {
+    const refused = group.add(() => {
+      throw FULL;
+    });
+    const kept = group.add(note(1));
+    await expect(refused).rejects.toBe(FULL);
+    await kept;
+    expect(group.commits).toBe(1);
+    expect(rollbacks).toBe(0);
   });
 
   it('runs writes in the order of their requests, however long one takes', async () => {

@@ -2,12 +2,16 @@
 export interface Transactions {
   readonly inTransaction: boolean;
   execute(sql: string): void;
+  /** Called after a transaction was rolled back. */
+  rolledBack(): void;
 }
 
 interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
+  /** Runs in a transaction of its own, since one of its group has failed. */
+  alone?: true;
 }
 
 type Outcome = { value: unknown } | { error: unknown };
@@ -15,12 +19,17 @@ type Outcome = { value: unknown } | { error: unknown };
 /** Jobs are started for this long in one transaction, ms; other work runs before the next ones. */
 const SLICE_MS = 20;
 
-/** Lets the writes of one event-loop turn share a transaction and its fsync. Each fails alone. */
+/**
+ * Lets the writes of one event-loop turn share a transaction and its fsync. Each fails alone: a group with a job that
+ * failed in the middle of its writes is rolled back, and its jobs run again, one by one.
+ */
 export class GroupCommit {
   private queue: Job[] = [];
   private scheduled = false;
   private running = false;
   private committed = 0;
+  /** Statements that jobs have run. */
+  private runs = 0;
 
   constructor(private readonly connection: Transactions) {}
 
@@ -32,6 +41,11 @@ export class GroupCommit {
   /** Whether a job is running, so that a write would be part of its transaction. */
   get active(): boolean {
     return this.running;
+  }
+
+  /** Call it before each statement of a job that may write. */
+  noteRun(): void {
+    this.runs += 1;
   }
 
   /** Queues a synchronous job; resolves with its result after the commit. */
@@ -72,6 +86,13 @@ export class GroupCommit {
     }
     // Jobs queued by the jobs themselves come after those queued before.
     this.queue = [...waiting.slice(done.length), ...this.queue];
+    // Which job has failed matters to that one alone: each gets a transaction of its own.
+    if (failure instanceof JobFailed && done.length > 1) {
+      for (const job of done) job.alone = true;
+      this.queue = [...done, ...this.queue];
+      return;
+    }
+    if (failure instanceof JobFailed) failure = failure.cause;
     done.forEach((job, i) => {
       const outcome = outcomes === null ? { error: failure } : outcomes[i]!;
       if ('error' in outcome) job.reject(outcome.error);
@@ -85,20 +106,20 @@ export class GroupCommit {
     const until = performance.now() + withinMs;
     const outcomes: Outcome[] = [];
     try {
-      done.push(jobs[0]!);
       this.rollBack();
       this.connection.execute('BEGIN IMMEDIATE');
-      // A single job needs no savepoint: the rollback of the transaction undoes it.
-      outcomes.push(jobs.length === 1 ? { value: jobs[0]!.work() } : this.attempt(jobs[0]!));
-      for (let next = 1; next < jobs.length && performance.now() < until; next += 1) {
-        done.push(jobs[next]!);
-        outcomes.push(this.attempt(jobs[next]!));
+      for (const job of jobs) {
+        if (done.length > 0 && (job.alone || done[0]!.alone || performance.now() >= until)) break;
+        done.push(job);
+        outcomes.push(this.attempt(job));
       }
       this.connection.execute('COMMIT');
       this.committed += 1;
       return outcomes;
     } catch (error) {
+      if (done.length === 0) done.push(jobs[0]!);
       this.rollBack();
+      this.connection.rolledBack();
       throw error;
     } finally {
       this.running = false;
@@ -114,18 +135,22 @@ export class GroupCommit {
     }
   }
 
+  /** A job that fails before it has written anything leaves the transaction as it was. */
   private attempt(job: Job): Outcome {
-    this.connection.execute('SAVEPOINT job');
+    const runs = this.runs;
     try {
-      const value = job.work();
-      this.connection.execute('RELEASE job');
-      return { value };
+      return { value: job.work() };
     } catch (error) {
-      // A full disk or an I/O error ends the whole transaction: there is no savepoint to return to.
-      if (!this.connection.inTransaction) throw error;
-      this.connection.execute('ROLLBACK TO job');
-      this.connection.execute('RELEASE job');
+      // A full disk or an I/O error ends the whole transaction.
+      if (this.runs !== runs || !this.connection.inTransaction) throw new JobFailed(error);
       return { error };
     }
+  }
+}
+
+/** A job failed in the middle of its writes. */
+class JobFailed extends Error {
+  constructor(override readonly cause: unknown) {
+    super('A job failed in the middle of its writes.');
   }
 }

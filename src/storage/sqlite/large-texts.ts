@@ -86,7 +86,8 @@ function dropText(database: SqliteDatabase, id: number): void {
   database.run('DELETE FROM staged_texts WHERE id = ?', [id]);
 }
 
-function isStaged(column: string): boolean {
+/** Whether a column refers to a staged text. */
+export function isStaged(column: string): boolean {
   return column.startsWith('@');
 }
 

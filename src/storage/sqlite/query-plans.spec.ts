@@ -15,6 +15,9 @@ import { SqliteFileStore } from './files.store.js';
 import { SCHEMA } from './schema.js';
 import { SqlitePatchStore } from './patches.store.js';
 import { SqliteRecordStore } from './record-store.js';
+import { OpenTurnKeys } from './open-turn-keys.js';
+import { TrailLog } from './trail-log.js';
+import { TrailProjection } from './trail-projection.js';
 import { SqliteTurnStore } from './turns.store.js';
 import { SqliteUsageCounts, SqliteUsageStore } from './usage.store.js';
 import { SqliteWorkspaceStore } from './workspaces.store.js';
@@ -27,6 +30,9 @@ const FULL_SCAN = /^SCAN (?!json_each)|USING PRIMARY KEY \(workspace=\?\)/;
 describe('the queries of the embedded store', () => {
   let directory: string;
   let database: SqliteDatabase;
+  let projection: TrailProjection;
+  let trail: TrailLog;
+  let open: OpenTurnKeys;
   /** Only explains statements. */
   const schema = new Libsql(':memory:');
 
@@ -34,6 +40,9 @@ describe('the queries of the embedded store', () => {
     schema.exec(SCHEMA);
     directory = await mkdtemp(join(tmpdir(), 'patchbay-plans-'));
     database = SqliteDatabase.open(directory);
+    projection = new TrailProjection(database);
+    trail = new TrailLog(database, projection);
+    open = new OpenTurnKeys(database);
     await database.write(() =>
       database.run(
         "INSERT INTO workspaces (id, workspace_id, name, approvals, created_at, created_by, version) VALUES (1, 'w', 'W', '[]', 1, 'u', 1)",
@@ -67,13 +76,13 @@ describe('the queries of the embedded store', () => {
   }
 
   const keys = () => new WorkspaceKeys(database);
-  const audit = () => new SqliteAuditStore(database, keys());
-  const files = () => new SqliteFileStore(database, keys());
+  const audit = () => new SqliteAuditStore(database, keys(), trail, projection);
+  const files = () => new SqliteFileStore(database, keys(), trail);
   const records = () => new SqliteRecordStore(database, keys());
   const sessions = () => new SessionStore(records(), new SqliteUsageCounts(database));
   const clients = () => new ClientStore(records());
   const workspaces = () => new SqliteWorkspaceStore(database, keys());
-  const turns = () => new SqliteTurnStore(database, keys());
+  const turns = () => new SqliteTurnStore(database, keys(), trail, open);
   const ref = { workspaceId: 'w', sessionId: 's', turnId: 't' };
   const folder = { docPrefix: 'a/', deleted: false };
   const after = { id: 'f', docPath: 'a/b' };
@@ -95,7 +104,6 @@ describe('the queries of the embedded store', () => {
     'the trail of a call': () => audit().page('w', { callId: 'c' }, 0, 9),
     'the trail of a client': () => audit().page('w', { clientId: 'c' }, 0, 9),
     'the trail of a session': () => audit().page('w', { sessionId: 's' }, 0, 9),
-    'which trails have grown': () => audit().grownSince(new Map([['w', 0]])),
     'what a session did': () => audit().latestSuccesses('w', 's', 9),
     'an event of a turn again': () => turns().record('w', [{ ...event, turnId: 't' }]),
     'an event of no turn again': () => turns().record('w', [{ ...event, turnId: null }]),
@@ -131,8 +139,6 @@ describe('the queries of the embedded store', () => {
     'the open turns of a user': () => turns().openVersionsOf([{ workspaceId: 'w', userId: 'u' }]),
     'the open turns of a workspace': () => turns().openIn('w', null, ref, 9),
     'the open turns of a member': () => turns().openIn('w', 'u', null, 9),
-    'open turns of a workspace': () => turns().openOfWorkspace('w'),
-    'open turns of a user': () => turns().openOfUser('u'),
     'overdue turns': () => turns().dueBefore(1, 9),
     'what a session used': () => turns().lastUseOf('w', 's'),
     'the folders of a workspace': () => new RootStore(records()).ofWorkspace('w'),

@@ -1,6 +1,6 @@
 import type { Turn } from '../ports/turn.js';
 import { positionOf } from '../ports/turn-calls.js';
-import { callKey, span } from './call-rows.js';
+import { callKey, CALLS_MAX, span } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
 
 /** Results with details up to this length are in the row of their call, which is written at the end anyway. */
@@ -13,7 +13,7 @@ const SET_RESULT = `UPDATE turn_calls SET result = ?, details = ? WHERE id = ? A
   AND NOT EXISTS (SELECT 1 FROM turn_results r WHERE r.id = turn_calls.id AND r.result <> '${NO_RESULT}')`;
 
 const INSERT_RESULT = `INSERT INTO turn_results (id, call_id, result, details, edited_arguments)
-  SELECT id, call_id, ?, ?, ? FROM turn_calls WHERE id = ? AND result IS NULL
+  SELECT ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM turn_calls c WHERE c.id = ? AND c.result IS NOT NULL)
   ON CONFLICT (id) DO UPDATE SET result = excluded.result, details = excluded.details
     WHERE result = '${NO_RESULT}' AND excluded.result <> '${NO_RESULT}' AND excluded.edited_arguments IS NULL`;
 
@@ -25,23 +25,27 @@ export interface ResultRow {
   editedArguments: string | null;
 }
 
-/** Inserts results of a turn's calls, or their edited arguments first; an existing one fails the write. */
+/**
+ * Inserts results of a turn's calls, or their edited arguments first; an existing one fails the write.
+ * @param isOneRow whether the calls have no rows of their own
+ */
 export function insertResults(
   database: SqliteDatabase,
   key: number,
   turn: Turn,
   results: readonly ResultRow[],
+  isOneRow: boolean,
 ): void {
   for (const { callId, result, details, editedArguments } of results) {
     const position = positionOf(turn.calls, callId);
     if (position === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
     const id = callKey(key, position);
     const [text, more] = [result ?? NO_RESULT, details];
-    const isSmall = text !== NO_RESULT && text.length + (more?.length ?? 0) <= SMALL_RESULT;
+    const isSmall = !isOneRow && text !== NO_RESULT && text.length + (more?.length ?? 0) <= SMALL_RESULT;
     const { changes } =
       isSmall && editedArguments === null
         ? database.run(SET_RESULT, [text, more, id])
-        : database.run(INSERT_RESULT, [text, more, editedArguments, id]);
+        : database.run(INSERT_RESULT, [id, callId, text, more, editedArguments, id]);
     if (changes === 0) throw new Error(`Call ${callId} has a result already.`);
   }
 }
@@ -52,18 +56,22 @@ export interface ResultColumns {
   details: string | null;
 }
 
-/** Calls with their results: a small one is in the call's row, a large one in its own. */
-const RESULTS = `turn_calls c LEFT JOIN turn_results r ON r.id = c.id AND c.result IS NULL
-  AND r.result <> '${NO_RESULT}'`;
-const HAS_RESULT = '(c.result IS NOT NULL OR r.result IS NOT NULL)';
+/** Stored results of calls that have rows of their own: a small one is in the call's row, a large one in its own. */
+const RESULTS = `SELECT c.id, c.call_id, c.result, c.details FROM turn_calls c
+    WHERE c.id >= ? AND c.id < ? AND c.result IS NOT NULL
+  UNION ALL SELECT r.id, r.call_id, NULL, NULL FROM turn_results r
+    WHERE r.id >= ? AND r.id < ? AND r.result <> '${NO_RESULT}'`;
 
-/** Results of a turn by callId. Large ones are read on demand. */
+/** Whether the row of `turns` has results in rows of their own. */
+export const HAS_RESULT_ROWS = `EXISTS (SELECT 1 FROM turn_results r WHERE r.id >= turns.id * ${CALLS_MAX}
+  AND r.id < (turns.id + 1) * ${CALLS_MAX} AND r.result <> '${NO_RESULT}')`;
+
+/** Results of a turn by callId, but for those in its own row. Large ones are read on demand. */
 export function readResults(database: SqliteDatabase, key: number): Map<string, () => ResultColumns> {
-  const found = database.all<[number, string, string | null, string | null]>(
-    `SELECT c.id, c.call_id, c.result, c.details FROM ${RESULTS}
-     WHERE c.id >= ? AND c.id < ? AND ${HAS_RESULT} ORDER BY c.id`,
-    span(key),
-  );
+  const found = database.all<[number, string, string | null, string | null]>(RESULTS, [
+    ...span(key),
+    ...span(key),
+  ]);
   return new Map(
     found.map(([id, callId, result, details]) => [
       callId,
@@ -76,16 +84,6 @@ function readLarge(database: SqliteDatabase, id: number): ResultColumns {
   const sql = 'SELECT result, details FROM turn_results WHERE id = ?';
   const [result, details] = database.get<[string, string | null]>(sql, [id])!;
   return { result, details };
-}
-
-/** The result of a call; null if it has none. */
-export function readResultOf(database: SqliteDatabase, key: number, callId: string): ResultColumns | null {
-  const row = database.get<[string, string | null]>(
-    `SELECT coalesce(c.result, r.result), coalesce(c.details, r.details)
-     FROM ${RESULTS} WHERE c.id >= ? AND c.id < ? AND c.call_id = ? AND ${HAS_RESULT}`,
-    [...span(key), callId],
-  );
-  return row && { result: row[0], details: row[1] };
 }
 
 /** The edited arguments of a call; null if it has none. */

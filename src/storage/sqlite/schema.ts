@@ -2,7 +2,7 @@ import { RECORDS } from '../records/records.js';
 import { tableSql } from './record-tables.js';
 
 /** Stored as `user_version`. A database with another number is refused; it is incremented from the first release on. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Rows refer to a workspace by its small integer key, since it is part of every key and index. Times are epoch ms. */
 const ACCOUNTS = `
@@ -40,9 +40,11 @@ CREATE TABLE removals (
 `;
 
 /**
- * A turn, and a row per call, so that a save writes only changed ones. The key of a call's rows is the turn's key
- * times 65,536 plus the call's position, which keeps a turn's rows together without another index. Each index of
- * `turns` costs one page of the log per turn.
+ * Turns grow in order of time, since what a commit costs is the number of pages that it touches: integer keys, and no
+ * index that begins with a workspace or a session. A turn of few small calls is one row: `call_states` is a JSON list of
+ * their states, `arguments` one of their arguments, and `results` has entries `[position, result, details]`, separated by
+ * commas. Otherwise these three are null, and each call has a row of its own, so that no save writes another call's
+ * bytes; its key is the turn's key times 65,536 plus the call's position, which keeps a turn's rows together.
  */
 const TURNS = `
 CREATE TABLE turns (
@@ -55,15 +57,26 @@ CREATE TABLE turns (
   status TEXT NOT NULL,
   accepted_at INTEGER NOT NULL,
   due_at INTEGER,
-  last_client_id TEXT,
   request_hash TEXT NOT NULL,
   calls INTEGER NOT NULL,
   state TEXT NOT NULL,
-  UNIQUE (workspace, turn_id, session_id)
+  call_states TEXT,
+  arguments TEXT,
+  results TEXT,
+  UNIQUE (turn_id, session_id, workspace)
 ) STRICT;
 CREATE INDEX turns_due ON turns (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX turns_open ON turns (workspace, user_id, accepted_at, calls) WHERE status = 'open';
-CREATE INDEX turns_used ON turns (workspace, session_id, accepted_at) WHERE last_client_id IS NOT NULL;
+CREATE INDEX turns_open ON turns (id) WHERE status = 'open';
+
+-- What a session used, as its newest turn that used a client has it. Written only when that changes.
+CREATE TABLE session_uses (
+  session_id TEXT NOT NULL,
+  workspace INTEGER NOT NULL,
+  accepted_at INTEGER NOT NULL,
+  last_client_id TEXT NOT NULL,
+  folder TEXT NOT NULL,
+  PRIMARY KEY (session_id, workspace)
+) STRICT, WITHOUT ROWID;
 
 -- Small arguments and results lie here: a page of the log less than in a table of their own.
 CREATE TABLE turn_calls (
@@ -111,34 +124,38 @@ CREATE TABLE patch_parts (part_id TEXT PRIMARY KEY, batch INTEGER NOT NULL) STRI
 CREATE INDEX patch_parts_by_batch ON patch_parts (batch);
 `;
 
-/** tool_name, success, error_code and path are copies from the event's fields, for queries. */
-const AUDIT = `
-CREATE TABLE audit_events (
+/**
+ * The trail is a log: a row has the events of a commit, `seq` to `last_seq`, at most 64 (`trail-rows.ts`). What queries
+ * need besides is projected from it in batches (`trail-projection.ts`): the rows of a session, of a turn and of an event
+ * without a turn, and the first row of a call. A name is an id: the 16 bytes of a UUID, or any other as it is.
+ */
+const TRAIL = `
+CREATE TABLE trail (
+  id INTEGER PRIMARY KEY,
   workspace INTEGER NOT NULL,
   seq INTEGER NOT NULL,
-  event_id TEXT NOT NULL,
-  name TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  session_id TEXT,
-  conversation_id TEXT,
-  turn_id TEXT,
-  tool_call_id TEXT,
-  call_id TEXT,
-  attempt INTEGER,
-  user_id TEXT,
-  client_id TEXT,
-  tool_name TEXT,
-  success INTEGER,
-  error_code TEXT,
-  path TEXT,
-  fields TEXT NOT NULL,
-  PRIMARY KEY (workspace, seq)
+  last_seq INTEGER NOT NULL,
+  events TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX trail_seq ON trail (workspace, seq);
+
+CREATE TABLE trail_names (
+  name ANY NOT NULL,
+  workspace INTEGER NOT NULL,
+  trail INTEGER NOT NULL,
+  PRIMARY KEY (name, workspace, trail)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX audit_session ON audit_events (workspace, session_id, seq);
-CREATE INDEX audit_turn ON audit_events (workspace, turn_id, seq);
--- Events of no turn: known again by their id, and found by their call. Those of a turn lie under it, and cost nothing here.
-CREATE INDEX audit_no_turn ON audit_events (event_id) WHERE turn_id IS NULL;
-CREATE INDEX audit_call ON audit_events (workspace, call_id, seq) WHERE call_id IS NOT NULL AND turn_id IS NULL;
+
+CREATE TABLE trail_calls (
+  call_id ANY NOT NULL,
+  workspace INTEGER NOT NULL,
+  trail INTEGER NOT NULL,
+  PRIMARY KEY (call_id, workspace)
+) STRICT, WITHOUT ROWID;
+
+-- The last row that was projected.
+CREATE TABLE trail_projected (id INTEGER PRIMARY KEY CHECK (id = 1), trail INTEGER NOT NULL) STRICT;
+INSERT INTO trail_projected VALUES (1, 0);
 `;
 
 /**
@@ -245,4 +262,4 @@ CREATE TABLE member_usage (
 CREATE INDEX member_usage_workspace ON member_usage (workspace_id) WHERE bytes > 0;
 `;
 
-export const SCHEMA = [...RECORDS.map(tableSql), ACCOUNTS, TURNS, AUDIT, FILES, USAGE].join('');
+export const SCHEMA = [...RECORDS.map(tableSql), ACCOUNTS, TURNS, TRAIL, FILES, USAGE].join('');

@@ -1,13 +1,14 @@
 import type { CloudChange, Role } from '@patchbay/protocol';
 import { isNoUsage, type AggregateKind, type Records, type WholeEntry } from '../transfer/records.js';
 import type { RecordStore } from '../records/record-store.js';
+import { toTrailRecord } from '../trail-record.js';
 import type { RecordSource } from '../transfer/store.js';
-import { type EventRow, SELECT_EVENTS, toRecord } from './audit-rows.js';
 import { blobBytes } from './blobs.js';
 import type { SqliteDatabase } from './database.js';
 import { type FileRow, selectFiles, toEntry } from './file-rows.js';
 import { readTurns } from './transfer-turns.js';
 import { pages } from './pages.js';
+import { fromRow } from './trail-rows.js';
 import { SqliteRecordStore } from './record-store.js';
 import { toVersion, VERSION_COLUMNS, type VersionRow } from './version-rows.js';
 import { type Columns, usageFrom } from './usage-rows.js';
@@ -113,10 +114,13 @@ export class SqliteTransferSource implements RecordSource {
   }
 
   private async *events(): Pages<'events'> {
-    type Row = [workspace: number, order: number, ...EventRow];
-    const select = SELECT_EVENTS.replace('SELECT', 'SELECT workspace, seq,');
-    for await (const rows of pages<Row>(this.database, select, ['workspace', 'seq'], 1000))
-      yield rows.map(([key, , ...row]) => ({ workspaceId: this.workspaces.idOf(key), ...toRecord(row) }));
+    type Row = [workspace: number, seq: number, events: string];
+    const select = 'SELECT workspace, seq, events FROM trail';
+    for await (const rows of pages<Row>(this.database, select, ['workspace', 'seq'], 200))
+      yield rows.flatMap(([key, seq, text]) => {
+        const workspaceId = this.workspaces.idOf(key);
+        return fromRow(text).map((event, at) => ({ workspaceId, ...toTrailRecord(seq + at, event) }));
+      });
   }
 
   private async *usage(): Pages<'usage'> {

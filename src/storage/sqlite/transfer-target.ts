@@ -1,20 +1,24 @@
+import { toAuditDraft } from '../trail-record.js';
 import type { RecordTarget } from '../transfer/store.js';
 import { type AggregateKind, TransferError, type Records } from '../transfer/records.js';
 import type { PatchBatchRecord } from '../ports/patches.store.js';
 import type { Usage } from '../ports/usage.store.js';
-import { insertRecords } from './audit-rows.js';
 import { hashBytes } from './blobs.js';
 import { updateAbove, updateFrom } from './implied-folders.js';
 import { SqliteTransferSource } from './transfer-source.js';
 import { writeTurn } from './transfer-turns.js';
+import { TrailLog } from './trail-log.js';
+import { TrailProjection } from './trail-projection.js';
 import type { SqlValue } from './values.js';
 import { insertVersion } from './version-rows.js';
 
 /** A kind whose batches are written in one transaction. */
-type RowKind = Exclude<AggregateKind, 'blobs' | 'turns'>;
+type RowKind = Exclude<AggregateKind, 'blobs' | 'turns' | 'events'>;
 
 /** Writes records into an embedded store that is being filled. */
 export class SqliteTransferTarget extends SqliteTransferSource implements RecordTarget {
+  private readonly projection = new TrailProjection(this.database);
+  private readonly trail = new TrailLog(this.database, this.projection);
   private readonly writers: { readonly [Of in RowKind]: (record: Records[Of]) => void } = {
     workspaces: (record) => this.workspace(record),
     entries: (record) => this.entry(record),
@@ -25,7 +29,6 @@ export class SqliteTransferTarget extends SqliteTransferSource implements Record
       insertVersion(this.database, key[0], version);
     },
     batches: (record) => this.batch(record),
-    events: (event) => insertRecords(this.database, this.workspaces.require(event.workspaceId), [event]),
     usage: ({ workspaceId, members, ...all }) => {
       this.insert('usage', { workspace_id: workspaceId, ...usageIn(all) });
       for (const { userId, ...own } of members)
@@ -39,7 +42,22 @@ export class SqliteTransferTarget extends SqliteTransferSource implements Record
     } else if (kind === 'turns') {
       for (const turn of records as readonly Records['turns'][])
         await writeTurn(this.database, this.workspaces.require(turn.workspaceId), turn);
+    } else if (kind === 'events') {
+      await this.writeEvents(records as readonly Records['events'][]);
     } else await this.database.write(() => records.forEach(this.writerOf(kind)));
+  }
+
+  /** Events that follow each other share rows. */
+  private async writeEvents(records: readonly Records['events'][]): Promise<void> {
+    await this.database.write(() => {
+      for (let [from, to] = [0, 1]; from < records.length; from = to++) {
+        const { workspaceId, seq } = records[from]!;
+        while (records[to]?.workspaceId === workspaceId && records[to]!.seq === seq + to - from) to += 1;
+        const events = records.slice(from, to).map(toAuditDraft);
+        this.trail.insert(this.workspaces.require(workspaceId), seq, events);
+      }
+    });
+    await this.projection.project();
   }
 
   private writerOf<Of extends AggregateKind>(kind: Of): (record: Records[Of]) => void {

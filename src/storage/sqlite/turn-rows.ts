@@ -1,12 +1,15 @@
 import type { TurnStatus } from '@patchbay/protocol';
-import type { Turn, TurnRef } from '../ports/turn.js';
-import { insertCalls, readCalls } from './call-rows.js';
+import type { Call, Turn, TurnRef } from '../ports/turn.js';
+import { changedCalls } from '../ports/turn-calls.js';
+import { insertCalls, readCalls, updateCalls } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
+import { HAS_RESULT_ROWS, insertResults, readResults, type ResultRow } from './result-rows.js';
+import { isSmallResult, isSmallTurn, listOf, resultEntries, resultsIn } from './small-turns.js';
 import type { SqlValue } from './values.js';
 
 /** Selects what `toTurn` reads. */
 export const SELECT_TURNS = `SELECT id, workspace, session_id, turn_id, user_id, version, status, accepted_at,
-  due_at, last_client_id, request_hash, state FROM turns`;
+  due_at, request_hash, state, call_states FROM turns`;
 
 type Column =
   | 'workspaceId'
@@ -17,7 +20,6 @@ type Column =
   | 'status'
   | 'acceptedAt'
   | 'dueAt'
-  | 'lastClientId'
   | 'requestHash'
   | 'calls';
 
@@ -32,13 +34,33 @@ export type TurnRow = [
   status: TurnStatus,
   acceptedAt: number,
   dueAt: number | null,
-  lastClientId: string | null,
   requestHash: string,
   state: string,
+  callStates: string | null,
 ];
 
+/** What a save needs to know of the stored row. */
+export interface CurrentRow {
+  key: number;
+  status: string;
+  dueAt: number | null;
+  /** Whether the turn is one row. */
+  isSmall: boolean;
+  /** The results in the row; null if there are none yet. */
+  results: string | null;
+  /** Whether there are results in rows of their own. */
+  hasOtherResults: boolean;
+}
+
 const INSERT = `INSERT INTO turns (workspace, session_id, turn_id, user_id, version, status, accepted_at, due_at,
-  last_client_id, request_hash, calls, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  request_hash, calls, state, call_states, arguments, results) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** Absent in the stored text. */
+const NULL_STATE = { boundClientId: null, lastClientId: null, folder: null, lease: null };
+const NULL_CALL = {
+  ...{ batchId: null, clientId: null, approvalAt: null, executionAt: null, releaseAt: null, retryAt: null },
+  ...{ refusedBy: null, error: null, reportDigest: null, executionMs: null, endedAt: null, endedBy: null },
+};
 
 /** The state of a turn without its columns and calls, as JSON. */
 export function stateOf(turn: Turn): string {
@@ -51,65 +73,96 @@ export function stateOf(turn: Turn): string {
     status: _status,
     acceptedAt: _acceptedAt,
     dueAt: _dueAt,
-    lastClientId: _lastClientId,
     requestHash: _requestHash,
     calls: _calls,
     ...state
   } = turn;
-  return JSON.stringify(state satisfies Omit<Turn, Column>);
+  return JSON.stringify(withoutNulls({ ...NULL_STATE, ...(state satisfies Omit<Turn, Column>) }));
+}
+
+/** The state of a call, as JSON. */
+export function callText(call: Call): string {
+  return JSON.stringify(withoutNulls({ ...NULL_CALL, ...call }));
 }
 
 /** The aggregate as it was stored. */
 export function toTurn(database: SqliteDatabase, workspaceId: string, row: TurnRow): Turn {
   const [id, , sessionId, turnId, userId, version, status, acceptedAt, dueAt, ...rest] = row;
-  const [lastClientId, requestHash, state] = rest;
+  const [requestHash, state, callStates] = rest;
+  const calls = callStates === null ? readCalls(database, id) : (JSON.parse(callStates) as Call[]);
   return {
-    ...{ workspaceId, sessionId, turnId, userId, version, status, acceptedAt, dueAt, lastClientId },
-    requestHash,
+    ...{ workspaceId, sessionId, turnId, userId, version, status, acceptedAt, dueAt, requestHash },
+    ...NULL_STATE,
     ...(JSON.parse(state) as Omit<Turn, Column>),
-    calls: readCalls(database, id),
+    calls: calls.map((call) => ({ ...NULL_CALL, ...call })),
   };
 }
 
-/** Inserts the rows of a new turn and its calls, with their arguments, and returns its key. */
+/** Inserts a new turn with its calls, their arguments, and results of calls that have ended; returns its key. */
 export function insertTurn(
   database: SqliteDatabase,
   workspace: number,
   turn: Turn,
   columns: readonly string[],
+  results: readonly ResultRow[],
 ): number {
+  const isSmall = isSmallTurn(columns);
+  const states = turn.calls.map(callText);
+  const inRow = isSmall ? results.filter(isSmallResult) : [];
   const { lastInsertRowid } = database.run(INSERT, [
     ...[workspace, turn.sessionId, turn.turnId, turn.userId, turn.version, turn.status, turn.acceptedAt],
-    ...[turn.dueAt, turn.lastClientId, turn.requestHash, turn.calls.length, stateOf(turn)],
+    ...[turn.dueAt, turn.requestHash, turn.calls.length, stateOf(turn)],
+    ...(isSmall ? [listOf(states), listOf(columns), resultEntries(turn, inRow, null)] : [null, null, null]),
   ]);
   const key = Number(lastInsertRowid);
-  insertCalls(database, key, turn.calls, columns);
+  if (!isSmall) insertCalls(database, key, turn.calls, states, columns);
+  insertResults(database, key, turn, others(results, inRow), isSmall);
   return key;
 }
 
-/** Writes the changes of a turn; `current` is its row. SQLite rewrites the index of every named column. */
+/** The row of a turn if it has this version, else null. */
+export function currentRow(
+  database: SqliteDatabase,
+  workspace: number,
+  { turnId, sessionId }: TurnRef,
+  version: number,
+): CurrentRow | null {
+  const row = database.get<[number, string, number | null, 0 | 1, string | null, 0 | 1]>(
+    `SELECT id, status, due_at, call_states IS NOT NULL, results, ${HAS_RESULT_ROWS} FROM turns
+     WHERE workspace = ? AND turn_id = ? AND session_id = ? AND version = ?`,
+    [workspace, turnId, sessionId, version],
+  );
+  if (row === null) return null;
+  const [key, status, dueAt, isSmall, results, hasOtherResults] = row;
+  return { key, status, dueAt, isSmall: isSmall === 1, results, hasOtherResults: hasOtherResults === 1 };
+}
+
+/** Writes the changes of a turn, and its new results. SQLite rewrites the index of every named column. */
 export function updateTurn(
   database: SqliteDatabase,
-  key: number,
+  current: CurrentRow,
+  before: Turn,
   turn: Turn,
-  current: { status: string; dueAt: number | null; lastClientId: string | null },
+  results: readonly ResultRow[],
 ): void {
+  const { key, isSmall } = current;
   const columns = ['version', 'state'];
   const values: SqlValue[] = [turn.version, stateOf(turn)];
-  if (turn.lastClientId !== current.lastClientId) {
-    columns.push('last_client_id');
-    values.push(turn.lastClientId);
-  }
-  if (turn.dueAt !== current.dueAt) {
-    columns.push('due_at');
-    values.push(turn.dueAt);
-  }
-  if (turn.status !== current.status) {
-    columns.push('status');
-    values.push(turn.status);
-  }
+  const set = (column: string, value: SqlValue): void => {
+    columns.push(column);
+    values.push(value);
+  };
+  if (turn.dueAt !== current.dueAt) set('due_at', turn.dueAt);
+  if (turn.status !== current.status) set('status', turn.status);
+  const changed = changedCalls(before, turn);
+  if (isSmall && changed.length > 0) set('call_states', listOf(turn.calls.map(callText)));
+  const inRow = isSmall ? results.filter(isSmallResult) : [];
+  if (isSmall) requireNoResults(database, current, turn, results);
+  if (inRow.length > 0) set('results', resultEntries(turn, inRow, current.results));
   const assignments = columns.map((column) => `${column} = ?`).join(', ');
   database.run(`UPDATE turns SET ${assignments} WHERE id = ?`, [...values, key]);
+  if (!isSmall) updateCalls(database, key, changed, (at) => callText(turn.calls[at]!));
+  insertResults(database, key, turn, others(results, inRow), isSmall);
 }
 
 /** The key of the turn's row; null if it has none. */
@@ -119,4 +172,27 @@ export function turnRowKey(database: SqliteDatabase, workspace: number, ref: Tur
     [workspace, ref.turnId, ref.sessionId],
   );
   return row === null ? null : row[0];
+}
+
+/** The object without its properties that are null. */
+function withoutNulls(object: object): object {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
+}
+
+/** Throws if one of the calls has a result already; for a turn of one row. */
+function requireNoResults(
+  database: SqliteDatabase,
+  { key, results: inRow, hasOtherResults }: CurrentRow,
+  turn: Turn,
+  results: readonly ResultRow[],
+): void {
+  if (inRow === null && !hasOtherResults) return;
+  const known = new Set([...resultsIn(inRow).keys()].map((position) => turn.calls[position]!.callId));
+  for (const callId of readResults(database, key).keys()) known.add(callId);
+  const twice = results.find(({ callId }) => known.has(callId));
+  if (twice !== undefined) throw new Error(`Call ${twice.callId} has a result already.`);
+}
+
+function others(results: readonly ResultRow[], inRow: readonly ResultRow[]): readonly ResultRow[] {
+  return inRow.length === 0 ? results : results.filter((result) => !inRow.includes(result));
 }

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { valueOf } from '../../common/json-text.js';
-import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
-import { changedCalls } from '../ports/turn-calls.js';
+import type { Call, Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
+import { positionOf } from '../ports/turn-calls.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import {
   type CallResult,
@@ -15,18 +15,15 @@ import {
   TurnStore,
   type TurnVersion,
 } from '../ports/turns.store.js';
-import { appendEvents, unrecorded } from './audit-rows.js';
-import { keysOfCall, readArguments, readArgumentsAt, updateCalls } from './call-rows.js';
+import { CALLS_MAX, readArguments, readArgumentsAt } from './call-rows.js';
 import { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
 import { requireMember } from './members.js';
-import {
-  insertResults,
-  readEditedArguments,
-  readResultOf,
-  readResults,
-  type ResultColumns,
-} from './result-rows.js';
+import { OpenTurnKeys } from './open-turn-keys.js';
+import { readEditedArguments, readResults, type ResultColumns, type ResultRow } from './result-rows.js';
+import { SessionUses } from './session-uses.js';
+import { resultsIn, valuesIn } from './small-turns.js';
+import { TrailLog } from './trail-log.js';
 import * as rows from './turn-rows.js';
 import { markAllReferenced, TurnStaging } from './turn-staging.js';
 import type { SqlValue } from './values.js';
@@ -35,13 +32,17 @@ import { WorkspaceKeys } from './workspace-keys.js';
 @Injectable()
 export class SqliteTurnStore extends TurnStore {
   private readonly staging: TurnStaging;
+  private readonly uses: SessionUses;
 
   constructor(
     private readonly database: SqliteDatabase,
     private readonly workspaces: WorkspaceKeys,
+    private readonly trail: TrailLog,
+    private readonly open: OpenTurnKeys,
   ) {
     super();
     this.staging = new TurnStaging(database);
+    this.uses = new SessionUses(database);
   }
 
   async insert(
@@ -51,22 +52,21 @@ export class SqliteTurnStore extends TurnStore {
     events: readonly AuditDraft[],
   ): Promise<Turn> {
     const workspace = this.workspaces.require(turn.workspaceId);
-    return this.staging.with(callArguments, results, (columns, resultRows) =>
-      this.database.write(() => {
+    return this.staging.with(callArguments, results, async (columns, resultRows) => {
+      const { value, committed } = await this.database.write(() => {
         const known = this.read(workspace, turn);
         // callIds are new for each turn: equal ones mean that this insert succeeded before, and its response was lost.
         if (known !== null) {
           const isSameTurn = known.calls[0]!.callId === turn.calls[0]!.callId;
-          return { value: isSameTurn ? turn : known, isKept: false };
+          return { value: isSameTurn ? turn : known, committed: null };
         }
         requireMember(this.database, workspace, turn.userId);
-        const id = rows.insertTurn(this.database, workspace, turn, columns);
-        insertResults(this.database, id, turn, resultRows);
-        markAllReferenced(this.database, columns, resultRows);
-        appendEvents(this.database, workspace, events);
-        return { value: turn, isKept: true };
-      }),
-    );
+        const key = rows.insertTurn(this.database, workspace, turn, columns, resultRows);
+        return { value: turn, committed: this.stored(workspace, key, turn, columns, resultRows, events) };
+      });
+      committed?.();
+      return { value, isKept: committed !== null };
+    });
   }
 
   async save(
@@ -77,31 +77,42 @@ export class SqliteTurnStore extends TurnStore {
     by?: Membership,
   ): Promise<boolean> {
     const workspace = this.workspaces.require(turn.workspaceId);
-    return this.staging.with([], results, (_none, resultRows) =>
-      this.database.write(() => {
-        const current = this.database.get<[number, string, number | null, string | null]>(
-          `SELECT id, status, due_at, last_client_id FROM turns
-           WHERE workspace = ? AND turn_id = ? AND session_id = ? AND version = ?`,
-          [workspace, turn.turnId, turn.sessionId, before.version],
-        );
-        if (current === null) return { value: this.isStored(workspace, turn), isKept: false };
+    return this.staging.with([], results, async (_none, resultRows) => {
+      const { value, committed } = await this.database.write(() => {
+        const current = rows.currentRow(this.database, workspace, turn, before.version);
+        if (current === null) return { value: this.isStored(workspace, turn), committed: null };
         if (by !== undefined) requireMember(this.database, workspace, by.userId);
-        const [id, status, dueAt, lastClientId] = current;
-        rows.updateTurn(this.database, id, turn, { status, dueAt, lastClientId });
-        updateCalls(this.database, id, turn, changedCalls(before, turn));
-        insertResults(this.database, id, turn, resultRows);
-        markAllReferenced(this.database, [], resultRows);
-        appendEvents(this.database, workspace, events);
-        return { value: true, isKept: true };
-      }),
-    );
+        rows.updateTurn(this.database, current, before, turn, resultRows);
+        return { value: true, committed: this.stored(workspace, current.key, turn, [], resultRows, events) };
+      });
+      committed?.();
+      return { value, isKept: committed !== null };
+    });
+  }
+
+  /** Stores what belongs to a turn's write beside its rows. Call what it returns after the commit. */
+  private stored(
+    workspace: number,
+    key: number,
+    turn: Turn,
+    columns: readonly string[],
+    results: readonly ResultRow[],
+    events: readonly AuditDraft[],
+  ): () => void {
+    markAllReferenced(this.database, columns, results);
+    const useCommitted = this.uses.store(workspace, turn);
+    this.trail.append(workspace, events);
+    return () => {
+      useCommitted();
+      const { userId, calls } = turn;
+      if (turn.status === 'open') this.open.opened(key, { workspace, userId, calls: calls.length });
+      else this.open.ended(key);
+    };
   }
 
   async record(workspaceId: string, events: readonly AuditDraft[]): Promise<void> {
     const workspace = this.workspaces.require(workspaceId);
-    await this.database.write(() => {
-      appendEvents(this.database, workspace, unrecorded(this.database, workspace, events));
-    });
+    await this.database.write(() => this.trail.append(workspace, this.trail.unrecorded(workspace, events)));
   }
 
   async find(ref: TurnRef): Promise<Turn | null> {
@@ -119,18 +130,19 @@ export class SqliteTurnStore extends TurnStore {
   async ofCall(workspaceId: string, turnId: string, callId: string): Promise<Turn | null> {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return null;
-    for (const key of keysOfCall(this.database, callId)) {
-      const [turn] = this.select('WHERE id = ? AND workspace = ? AND turn_id = ?', [key, workspace, turnId]);
-      if (turn) return turn;
-    }
-    return null;
+    // The states of few calls are in the turn's row.
+    const where = `WHERE turn_id = ? AND workspace = ? AND (instr(call_states, ?) > 0 OR call_states IS NULL AND
+      EXISTS (SELECT 1 FROM turn_calls c WHERE c.call_id = ? AND c.id / ${CALLS_MAX} = turns.id))`;
+    const found = this.select(where, [turnId, workspace, JSON.stringify(callId), callId]);
+    return found.find((turn) => positionOf(turn.calls, callId) !== -1) ?? null;
   }
 
   async argumentsOf(ref: TurnRef): Promise<StoredJson[]> {
-    const key = this.keyOf(ref);
-    const columns = key === null ? [] : readArguments(this.database, key);
+    const row = this.valueRow(ref);
+    if (row === null) return [];
+    if (row.arguments !== null) return valuesIn(row.arguments);
     const values: StoredJson[] = [];
-    for (const column of columns) {
+    for (const column of readArguments(this.database, row.key)) {
       values.push(await readJson(this.database, column));
       await yieldIfBusy();
     }
@@ -138,17 +150,23 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async argumentsOfCall(ref: TurnRef, position: number): Promise<Json> {
-    const key = this.keyOf(ref);
-    const column = key === null ? null : readArgumentsAt(this.database, key, position);
+    const row = this.valueRow(ref);
+    const inRow = row?.arguments == null ? undefined : valuesIn(row.arguments)[position];
+    if (inRow !== undefined) return inRow;
+    const column = row === null ? null : readArgumentsAt(this.database, row.key, position);
     if (column === null) throw new Error(`Turn ${ref.turnId} has no arguments at ${position}.`);
     return valueOf(await readJson(this.database, column));
   }
 
   async resultsOf(ref: TurnRef): Promise<Map<string, ResultTexts>> {
-    const key = this.keyOf(ref);
     const results = new Map<string, ResultTexts>();
-    if (key === null) return results;
-    for (const [callId, read] of readResults(this.database, key)) {
+    const row = this.valueRow(ref);
+    if (row === null) return results;
+    if (row.results !== null) {
+      const calls = valuesIn(row.callStates!) as unknown as Call[];
+      for (const [position, result] of resultsIn(row.results)) results.set(calls[position]!.callId, result);
+    }
+    for (const [callId, read] of readResults(this.database, row.key)) {
       results.set(callId, await this.resultFrom(read()));
       await yieldIfBusy();
     }
@@ -156,11 +174,10 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async resultOf(ref: TurnRef, callId: string): Promise<StoredResult | null> {
-    const key = this.keyOf(ref);
-    const columns = key === null ? null : readResultOf(this.database, key, callId);
-    if (columns === null) return null;
-    const { result, details } = await this.resultFrom(columns);
-    return { result: await valueOf(result), details: await valueOf(details) };
+    const found = (await this.resultsOf(ref)).get(callId);
+    return found === undefined
+      ? null
+      : { result: await valueOf(found.result), details: await valueOf(found.details) };
   }
 
   async editedArgumentsOf(ref: TurnRef, callId: string): Promise<Json> {
@@ -178,20 +195,7 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async openVersionsOf(users: readonly Membership[]): Promise<TurnVersion[]> {
-    return users.flatMap(({ workspaceId, userId }) => {
-      const workspace = this.workspaces.find(workspaceId);
-      if (workspace === null) return [];
-      const sql = `SELECT session_id, turn_id, version FROM turns
-        WHERE workspace = ? AND user_id = ? AND status = 'open' ORDER BY accepted_at, id`;
-      const found = this.database.all<[string, string, number]>(sql, [workspace, userId]);
-      return found.map(([sessionId, turnId, version]) => ({
-        workspaceId,
-        userId,
-        sessionId,
-        turnId,
-        version,
-      }));
-    });
+    return users.flatMap(({ workspaceId, userId }) => this.openOf(workspaceId, userId).map(versionOf));
   }
 
   async openIn(
@@ -200,23 +204,27 @@ export class SqliteTurnStore extends TurnStore {
     after: TurnRef | null,
     limit: number,
   ): Promise<OpenTurnName[]> {
+    const afterKey = after === null ? null : this.keyOf(after);
+    return this.openOf(workspaceId, userId, afterKey, limit);
+  }
+
+  /** The open turns of a workspace, or of one user in it, oldest first. */
+  private openOf(
+    workspaceId: string,
+    userId: string | null,
+    afterKey: number | null = null,
+    limit = -1,
+  ): OpenTurnName[] {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return [];
-    const where = [
-      "workspace = ? AND status = 'open'",
-      ...(userId === null ? [] : ['user_id = ?']),
-      ...(after === null ? [] : ['(accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)']),
-    ];
-    const rows = this.database.all<[string, string, string, number, number, 1 | null]>(
+    const keys = userId === null ? this.open.ofWorkspace(workspace) : this.open.ofMember(workspace, userId);
+    const after = afterKey === null ? '' : 'AND (accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)';
+    const found = this.database.all<[string, string, string, number, number, 1 | null]>(
       `SELECT session_id, turn_id, user_id, version, accepted_at, json_extract(state, '$.direct') FROM turns
-       WHERE ${where.join(' AND ')} ORDER BY accepted_at, id LIMIT ?`,
-      [
-        ...[workspace, ...(userId === null ? [] : [userId])],
-        ...(after === null ? [] : [this.keyOf(after)]),
-        limit,
-      ],
+       WHERE id IN (SELECT value FROM json_each(?)) AND status = 'open' ${after} ORDER BY accepted_at, id LIMIT ?`,
+      [JSON.stringify(keys), ...(afterKey === null ? [] : [afterKey]), limit],
     );
-    return rows.map(([sessionId, turnId, ofUser, version, acceptedAt, direct]) => ({
+    return found.map(([sessionId, turnId, ofUser, version, acceptedAt, direct]) => ({
       ...{ workspaceId, sessionId, turnId, userId: ofUser, version, acceptedAt },
       ...(direct === 1 && { direct: true as const }),
     }));
@@ -224,28 +232,16 @@ export class SqliteTurnStore extends TurnStore {
 
   async openOfWorkspace(workspaceId: string): Promise<OpenCount> {
     const workspace = this.workspaces.find(workspaceId);
-    return workspace === null
-      ? { turns: 0, calls: 0 }
-      : this.count('turns t WHERE t.workspace = ?', workspace);
+    return workspace === null ? { turns: 0, calls: 0 } : this.open.countOfWorkspace(workspace);
   }
 
   async openOfUser(userId: string): Promise<OpenCount> {
-    const memberTurns = `members m CROSS JOIN turns t ON t.workspace = m.workspace AND t.user_id = m.user_id
-      WHERE m.user_id = ?`;
-    return this.count(memberTurns, userId);
+    return this.open.countOfUser(userId);
   }
 
   async lastUseOf(workspaceId: string, sessionId: string): Promise<SessionUse | null> {
     const workspace = this.workspaces.find(workspaceId);
-    if (workspace === null) return null;
-    const row = this.database.get<[string, string | null]>(
-      `SELECT last_client_id, json_extract(state, '$.folder') FROM turns
-       WHERE workspace = ? AND session_id = ? AND last_client_id IS NOT NULL ORDER BY accepted_at DESC, id DESC LIMIT 1`,
-      [workspace, sessionId],
-    );
-    if (row === null) return null;
-    const [lastClientId, folder] = row;
-    return { lastClientId, folder: folder === null ? null : (JSON.parse(folder) as string[]) };
+    return workspace === null ? null : this.uses.find(workspace, sessionId);
   }
 
   private async resultFrom({ result, details }: ResultColumns): Promise<ResultTexts> {
@@ -272,10 +268,18 @@ export class SqliteTurnStore extends TurnStore {
       }));
   }
 
-  private count(turns: string, key: SqlValue): OpenCount {
-    const sql = `SELECT count(*), coalesce(sum(t.calls), 0) FROM ${turns} AND t.status = 'open'`;
-    const [count, calls] = this.database.get<[number, number]>(sql, [key])!;
-    return { turns: count, calls };
+  /** What the row of a turn has of the values of its calls. */
+  private valueRow(ref: TurnRef): ValueRow | null {
+    const workspace = this.workspaces.find(ref.workspaceId);
+    if (workspace === null) return null;
+    const row = this.database.get<[number, string | null, string | null, string | null]>(
+        `SELECT id, call_states, arguments, results FROM turns
+         WHERE workspace = ? AND turn_id = ? AND session_id = ?`,
+        [workspace, ref.turnId, ref.sessionId],
+    );
+    if (row === null) return null;
+    const [key, callStates, callArguments, results] = row;
+    return { key, callStates, arguments: callArguments, results };
   }
 
   private read(workspace: number, ref: TurnRef): Turn | null {
@@ -292,6 +296,18 @@ export class SqliteTurnStore extends TurnStore {
   private isStored(workspace: number, turn: Turn): boolean {
     const current = this.read(workspace, turn);
     if (current?.version !== turn.version || rows.stateOf(current) !== rows.stateOf(turn)) return false;
-    return current.calls.every((call, at) => JSON.stringify(call) === JSON.stringify(turn.calls[at]));
+    return current.calls.every((call, at) => rows.callText(call) === rows.callText(turn.calls[at]!));
   }
+}
+
+/** Values in the row of a turn; all null if each call has a row. */
+interface ValueRow {
+  key: number;
+  callStates: string | null;
+  arguments: string | null;
+  results: string | null;
+}
+
+function versionOf({ workspaceId, userId, sessionId, turnId, version }: OpenTurnName): TurnVersion {
+  return { workspaceId, userId, sessionId, turnId, version };
 }

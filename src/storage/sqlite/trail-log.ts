@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditDraft } from '../ports/audit.store.js';
+import { SqliteDatabase } from './database.js';
+import { toRows } from './trail-rows.js';
+import { TrailProjection } from './trail-projection.js';
+
+const INSERT = 'INSERT INTO trail (workspace, seq, last_seq, events) VALUES (?, ?, ?, ?)';
+
+/** Appends to the trail of each workspace. */
+@Injectable()
+export class TrailLog {
+  /** The last sequence number of each workspace, by its key. This process alone writes them. */
+  private readonly lastSeqs = new Map<number, number>();
+
+  constructor(
+    private readonly database: SqliteDatabase,
+    private readonly projection: TrailProjection,
+  ) {
+    database.onRollback(() => this.lastSeqs.clear());
+  }
+
+  /** Appends events with the workspace's next sequence numbers; call it in the job of the recorded change. */
+  append(workspace: number, events: readonly AuditDraft[]): void {
+    if (events.length === 0) return;
+    this.insert(workspace, this.lastSeq(workspace) + 1, events);
+    this.database.noteGrowth(workspace);
+  }
+
+  /** Inserts events from this sequence number on; call it in a job. */
+  insert(workspace: number, firstSeq: number, events: readonly AuditDraft[]): void {
+    let last = firstSeq - 1;
+    for (const { count, text } of toRows(events)) {
+      const { lastInsertRowid } = this.database.run(INSERT, [workspace, last + 1, last + count, text]);
+      this.projection.appended(workspace, last + 1, count, Number(lastInsertRowid));
+      last += count;
+    }
+    this.lastSeqs.set(workspace, last);
+  }
+
+  /** The newest sequence number of the workspace; 0 without events. */
+  lastSeq(workspace: number): number {
+    const known = this.lastSeqs.get(workspace);
+    if (known !== undefined) return known;
+    const sql = 'SELECT last_seq FROM trail WHERE workspace = ? ORDER BY seq DESC LIMIT 1';
+    const last = this.database.get<[number]>(sql, [workspace])?.[0] ?? 0;
+    this.lastSeqs.set(workspace, last);
+    return last;
+  }
+
+  /** Those of the events that are not in the trail; call it in the job that appends them. */
+  unrecorded(workspace: number, events: readonly AuditDraft[]): AuditDraft[] {
+    const known = this.projection.eventIds(workspace, new Set(events.flatMap(({ turnId }) => turnId ?? [])));
+    return events.filter(
+      ({ eventId, turnId }) =>
+        !known.has(eventId) && (turnId !== null || !this.projection.hasName(workspace, eventId)),
+    );
+  }
+}
