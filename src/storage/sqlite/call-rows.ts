@@ -1,5 +1,7 @@
+import type { Json } from '@patchbay/protocol';
 import type { Call } from '../ports/turn.js';
 import type { SqliteDatabase } from './database.js';
+import { callOfValues } from './turn-texts.js';
 
 /** Range of the integer keys of one turn's calls: they start at the turn's key times this. */
 export const CALLS_MAX = 65_536;
@@ -44,7 +46,7 @@ export function updateCalls(
 export function readCalls(database: SqliteDatabase, key: number): Call[] {
   return database
     .all<[string]>('SELECT state FROM turn_calls WHERE id >= ? AND id < ? ORDER BY id', span(key))
-    .map(([state]) => JSON.parse(state) as Call);
+    .map(([state]) => callOfValues(JSON.parse(state) as Json));
 }
 
 /** Arguments of all calls of a turn as stored, in order. */

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
-import { toText } from '../plain-text.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import { SqliteDatabase } from './database.js';
+import { idColumn, isUuid } from './short-ids.js';
 import { fromRow } from './trail-rows.js';
-import type { SqlValue } from './values.js';
 
 /** Rows of the trail that one step projects. */
 const STEP_ROWS = 256;
@@ -17,7 +16,6 @@ const IDLE_MS = 250;
 const NAME = "CASE WHEN value ->> 3 THEN unhex(value ->> 0, '-') ELSE value ->> 0 END, value ->> 1, value ->> 2";
 const INSERT_NAMES = `INSERT OR IGNORE INTO trail_names (name, workspace, trail) SELECT ${NAME} FROM json_each(?)`;
 const INSERT_CALLS = `INSERT OR IGNORE INTO trail_calls (call_id, workspace, trail) SELECT ${NAME} FROM json_each(?)`;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 type Entry = [name: string, workspace: number, row: number, isUuid: 0 | 1];
 
@@ -63,13 +61,13 @@ export class TrailProjection {
   /** The first row with an event of the call; null if there is none, or if the event has no turn. */
   firstRowOfCall(workspace: number, callId: string): number | null {
     const sql = 'SELECT trail FROM trail_calls WHERE call_id = ? AND workspace = ?';
-    return this.database.get<[number]>(sql, [nameOf(callId), workspace])?.[0] ?? null;
+    return this.database.get<[number]>(sql, [idColumn(callId), workspace])?.[0] ?? null;
   }
 
   /** Whether the tables have a row of this name. */
   hasName(workspace: number, name: string): boolean {
     const sql = 'SELECT 1 FROM trail_names WHERE name = ? AND workspace = ? LIMIT 1';
-    return this.database.get(sql, [nameOf(name), workspace]) !== null;
+    return this.database.get(sql, [idColumn(name), workspace]) !== null;
   }
 
   /** The ids of the events of these turns, and of all events that are not projected yet. */
@@ -80,7 +78,7 @@ export class TrailProjection {
     const ofTurn = `SELECT t.events FROM trail_names n CROSS JOIN trail t ON t.id = n.trail
       WHERE n.name = ? AND n.workspace = ?`;
     for (const turnId of turnIds)
-      texts.push(...this.database.all<[string]>(ofTurn, [nameOf(turnId), workspace]));
+      texts.push(...this.database.all<[string]>(ofTurn, [idColumn(turnId), workspace]));
     return new Set(texts.flatMap(([text]) => fromRow(text).map(({ eventId }) => eventId)));
   }
 
@@ -154,14 +152,9 @@ function namesIn(events: readonly AuditDraft[]): { names: Set<string>; calls: Se
 }
 
 function entry(name: string, workspace: number, row: number): Entry {
-  return [toText(name), workspace, row, UUID.test(name) ? 1 : 0];
+  return [name, workspace, row, isUuid(name) ? 1 : 0];
 }
 
 function byName([one]: Entry, [other]: Entry): number {
   return one < other ? -1 : Number(one > other);
-}
-
-/** A name as the tables have it: the bytes of a UUID, or any other as it is. */
-export function nameOf(name: string): SqlValue {
-  return UUID.test(name) ? Buffer.from(name.replaceAll('-', ''), 'hex') : toText(name);
 }

@@ -1,65 +1,87 @@
-import type { AuditEvent, Json } from '@patchbay/protocol';
+import type { Json } from '@patchbay/protocol';
 import type { AuditDraft } from '../ports/audit.store.js';
+import { longId, shortId } from './short-ids.js';
 
 /** Events of one row of the trail: bounds what a query decodes to find one event. */
 export const EVENTS_PER_ROW = 64;
 
-/** An event as a row has it: without properties that are null, and without those that all events of the row share. */
-type Part = { [name: string]: Json } & { fields?: { [name: string]: Json } };
+/** Properties of an event and of its actor in a row: a name of one letter each, since the trail is most of what is kept. */
+const NAMES = {
+  ...{ eventId: 'e', name: 'n', at: 't', sessionId: 's', conversationId: 'v', turnId: 'u', toolCallId: 'k' },
+  ...{ callId: 'c', attempt: 'a', userId: 'p', clientId: 'd' },
+} as const;
+type Property = keyof typeof NAMES;
+const PROPERTIES = Object.keys(NAMES) as Property[];
+const IDS: ReadonlySet<Property> = new Set(['eventId', 'sessionId', 'conversationId', 'turnId', 'callId', 'userId']);
 
-/** Properties of an event that may be null; absent in a row. */
-const NULLS = {
-  ...{ sessionId: null, conversationId: null, turnId: null, toolCallId: null, callId: null, attempt: null },
-  ...{ userId: null, clientId: null },
-};
+type Fields = AuditDraft['fields'];
+type Flat = { [Of in Property]: string | number | null };
 
-/** The events of a commit in rows, each as JSON: what all of its events share, then the rest of each event. */
+/**
+ * An event in a row: what differs from the event before it; the first one follows an event of nulls. `f` are all of its
+ * fields, `g` those that it has beside the fields of the event before it.
+ */
+type Part = { [name: string]: Json } & { f?: Fields; g?: Fields };
+
+const NOTHING = Object.fromEntries(PROPERTIES.map((property) => [property, null])) as unknown as Flat;
+
+/** The events of a commit in rows, each as JSON. */
 export function toRows(events: readonly AuditDraft[]): { count: number; text: string }[] {
   const rows: { count: number; text: string }[] = [];
   for (let at = 0; at < events.length; at += EVENTS_PER_ROW) {
-    const parts = events.slice(at, at + EVENTS_PER_ROW).map(toPart);
-    const shared = parts.length === 1 ? {} : takeShared(parts);
-    rows.push({ count: parts.length, text: JSON.stringify([shared, ...parts]) });
+    const ofRow = events.slice(at, at + EVENTS_PER_ROW);
+    rows.push({ count: ofRow.length, text: JSON.stringify(toParts(ofRow)) });
   }
   return rows;
 }
 
-/** The events of a row in order; `at` is epoch ms. */
+/** The events of a row in order. */
 export function fromRow(text: string): AuditDraft[] {
-  const [shared, ...parts] = JSON.parse(text) as [Part, ...Part[]];
-  return parts.map((part) => {
-    const { userId, clientId, ...event } = { ...NULLS, ...shared, ...part };
-    return { ...event, actor: { userId, clientId }, fields: { ...shared.fields, ...part.fields } } as AuditDraft;
+  let [before, fields]: [Flat, Fields] = [NOTHING, {}];
+  return (JSON.parse(text) as Part[]).map((part) => {
+    const flat = { ...before };
+    for (const property of PROPERTIES) {
+      const value = part[NAMES[property]] as string | number | null | undefined;
+      if (value === undefined) continue;
+      flat[property] = IDS.has(property) && typeof value === 'string' ? longId(value) : value;
+    }
+    fields = part.f ?? { ...fields, ...part.g };
+    before = flat;
+    const { userId, clientId, ...event } = flat;
+    return { ...event, actor: { userId, clientId }, fields } as AuditDraft;
   });
 }
 
-/** A text that a row contains if it has an event with this property, in `fields` or beside it. */
+/** A text that a row contains if it has an event with this property, or with this field. */
 export function propertyText(name: string, value: string | boolean): string {
-  return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  if (!(name in NAMES)) return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  const property = name as Property;
+  const stored = IDS.has(property) && typeof value === 'string' ? shortId(value) : value;
+  return `"${NAMES[property]}":${JSON.stringify(stored)}`;
 }
 
-function toPart({ actor, fields, ...event }: AuditDraft): Part {
-  const part: Part = {};
-  for (const [name, value] of Object.entries({ ...event, ...actor })) if (value !== null) part[name] = value;
-  part.fields = { ...(fields as AuditEvent['fields']) };
-  return part;
+function toParts(events: readonly AuditDraft[]): Part[] {
+  let [before, fields]: [Flat, Fields] = [NOTHING, {}];
+  return events.map((event) => {
+    const part: Part = {};
+    const flat = { ...event, ...event.actor } as Flat;
+    for (const property of PROPERTIES) {
+      const value = flat[property];
+      if (value === before[property]) continue;
+      part[NAMES[property]] = IDS.has(property) && typeof value === 'string' ? shortId(value) : value;
+    }
+    const more = fieldsBeside(fields, event.fields);
+    if (more === null) part.f = event.fields;
+    else part.g = more;
+    [before, fields] = [flat, event.fields];
+    return part;
+  });
 }
 
-/** Removes from the parts what all of them have, and returns it. */
-function takeShared(parts: readonly Part[]): Part {
-  const shared: Part = takeEqual(parts);
-  const fields = parts.map((part) => part.fields!);
-  shared.fields = takeEqual(fields);
-  return shared;
-}
-
-/** The same of plain objects, for texts and numbers. */
-function takeEqual(objects: readonly { [name: string]: Json }[]): { [name: string]: Json } {
-  const shared: { [name: string]: Json } = {};
-  for (const [name, value] of Object.entries(objects[0]!)) {
-    if (typeof value === 'object' || !objects.every((object) => object[name] === value)) continue;
-    shared[name] = value;
-    for (const object of objects) delete object[name];
-  }
-  return shared;
+/** The fields that differ from those before; null if one of those is missing now. */
+function fieldsBeside(before: Fields, now: Fields): Fields | null {
+  const more: Fields = {};
+  for (const name of Object.keys(before)) if (!(name in now)) return null;
+  for (const [name, value] of Object.entries(now)) if (value !== before[name]) more[name] = value;
+  return more;
 }

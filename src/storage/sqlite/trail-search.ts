@@ -1,7 +1,8 @@
 import { mayNamePath, searchTextsOf } from '../event-paths.js';
 import type { AuditDraft, AuditFilter, AuditOrder } from '../ports/audit.store.js';
 import type { SqliteDatabase } from './database.js';
-import { nameOf, type TrailProjection } from './trail-projection.js';
+import { idColumn } from './short-ids.js';
+import type { TrailProjection } from './trail-projection.js';
 import { fromRow, propertyText } from './trail-rows.js';
 import type { SqlValue } from './values.js';
 
@@ -51,7 +52,7 @@ export function* examineRows(
     const sql = `SELECT ${columns} FROM trail_names n CROSS JOIN trail t ON t.id = n.trail
       WHERE n.name = ? AND n.workspace = ? AND n.trail ${beyond} ? AND n.trail <= ?
       ORDER BY n.trail ${order} LIMIT ?`;
-    return database.all(sql, [...texts, nameOf(name), workspace, id, reach.row, limit]);
+    return database.all(sql, [...texts, idColumn(name), workspace, id, reach.row, limit]);
   };
   const tail = scan(reach.row, reach.firstSeq);
   for (const read of isAscending ? [named, tail] : [tail, named]) yield* steps(read, start, range.firstRows);
@@ -111,7 +112,7 @@ function searchName(
          [workspace, firstSeq, row, propertyText('callId', callId)]]
       : ['id = ?', [first]];
   const found = database.get<[string]>(`SELECT events FROM trail WHERE ${where}`, values);
-  return fromRow(found?.[0] ?? '[{}]').find((event) => event.callId === callId)?.turnId ?? callId;
+  return fromRow(found?.[0] ?? '[]').find((event) => event.callId === callId)?.turnId ?? callId;
 }
 
 /** The row before the first one to examine. Its place in the trail is the sequence number's, even if it has none. */

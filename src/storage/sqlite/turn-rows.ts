@@ -1,27 +1,16 @@
 import type { TurnStatus } from '@patchbay/protocol';
-import type { Call, Turn, TurnRef } from '../ports/turn.js';
+import type { Turn, TurnRef } from '../ports/turn.js';
 import { changedCalls } from '../ports/turn-calls.js';
 import { insertCalls, readCalls, updateCalls } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
 import { HAS_RESULT_ROWS, insertResults, readResults, type ResultRow } from './result-rows.js';
-import { isSmallResult, isSmallTurn, listOf, resultEntries, resultsIn } from './small-turns.js';
+import { isSmallResult, isSmallTurn, listOf, resultEntries, resultsIn, valuesIn } from './small-turns.js';
+import { callOfValues, callText, stateOf, stateText } from './turn-texts.js';
 import type { SqlValue } from './values.js';
 
 /** Selects what `toTurn` reads. */
 export const SELECT_TURNS = `SELECT id, workspace, session_id, turn_id, user_id, version, status, accepted_at,
   due_at, request_hash, state, call_states FROM turns`;
-
-type Column =
-  | 'workspaceId'
-  | 'sessionId'
-  | 'turnId'
-  | 'userId'
-  | 'version'
-  | 'status'
-  | 'acceptedAt'
-  | 'dueAt'
-  | 'requestHash'
-  | 'calls';
 
 /** The columns of `SELECT_TURNS`. */
 export type TurnRow = [
@@ -55,46 +44,14 @@ export interface CurrentRow {
 const INSERT = `INSERT INTO turns (workspace, session_id, turn_id, user_id, version, status, accepted_at, due_at,
   request_hash, calls, state, call_states, arguments, results) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Absent in the stored text. */
-const NULL_STATE = { boundClientId: null, lastClientId: null, folder: null, lease: null };
-const NULL_CALL = {
-  ...{ batchId: null, clientId: null, approvalAt: null, executionAt: null, releaseAt: null, retryAt: null },
-  ...{ refusedBy: null, error: null, reportDigest: null, executionMs: null, endedAt: null, endedBy: null },
-};
-
-/** The state of a turn without its columns and calls, as JSON. */
-export function stateOf(turn: Turn): string {
-  const {
-    workspaceId: _workspaceId,
-    sessionId: _sessionId,
-    turnId: _turnId,
-    userId: _userId,
-    version: _version,
-    status: _status,
-    acceptedAt: _acceptedAt,
-    dueAt: _dueAt,
-    requestHash: _requestHash,
-    calls: _calls,
-    ...state
-  } = turn;
-  return JSON.stringify(withoutNulls({ ...NULL_STATE, ...(state satisfies Omit<Turn, Column>) }));
-}
-
-/** The state of a call, as JSON. */
-export function callText(call: Call): string {
-  return JSON.stringify(withoutNulls({ ...NULL_CALL, ...call }));
-}
-
 /** The aggregate as it was stored. */
 export function toTurn(database: SqliteDatabase, workspaceId: string, row: TurnRow): Turn {
   const [id, , sessionId, turnId, userId, version, status, acceptedAt, dueAt, ...rest] = row;
   const [requestHash, state, callStates] = rest;
-  const calls = callStates === null ? readCalls(database, id) : (JSON.parse(callStates) as Call[]);
   return {
     ...{ workspaceId, sessionId, turnId, userId, version, status, acceptedAt, dueAt, requestHash },
-    ...NULL_STATE,
-    ...(JSON.parse(state) as Omit<Turn, Column>),
-    calls: calls.map((call) => ({ ...NULL_CALL, ...call })),
+    ...stateOf(state),
+    calls: callStates === null ? readCalls(database, id) : valuesIn(callStates).map(callOfValues),
   };
 }
 
@@ -111,7 +68,7 @@ export function insertTurn(
   const inRow = isSmall ? results.filter(isSmallResult) : [];
   const { lastInsertRowid } = database.run(INSERT, [
     ...[workspace, turn.sessionId, turn.turnId, turn.userId, turn.version, turn.status, turn.acceptedAt],
-    ...[turn.dueAt, turn.requestHash, turn.calls.length, stateOf(turn)],
+    ...[turn.dueAt, turn.requestHash, turn.calls.length, stateText(turn)],
     ...(isSmall ? [listOf(states), listOf(columns), resultEntries(turn, inRow, null)] : [null, null, null]),
   ]);
   const key = Number(lastInsertRowid);
@@ -147,7 +104,7 @@ export function updateTurn(
 ): void {
   const { key, isSmall } = current;
   const columns = ['version', 'state'];
-  const values: SqlValue[] = [turn.version, stateOf(turn)];
+  const values: SqlValue[] = [turn.version, stateText(turn)];
   const set = (column: string, value: SqlValue): void => {
     columns.push(column);
     values.push(value);
@@ -172,11 +129,6 @@ export function turnRowKey(database: SqliteDatabase, workspace: number, ref: Tur
     [workspace, ref.turnId, ref.sessionId],
   );
   return row === null ? null : row[0];
-}
-
-/** The object without its properties that are null. */
-function withoutNulls(object: object): object {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
 
 /** Throws if one of the calls has a result already; for a turn of one row. */

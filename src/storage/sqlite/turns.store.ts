@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Json } from '@patchbay/protocol';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import { valueOf } from '../../common/json-text.js';
-import type { Call, Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
+import type { Lease, Membership, SessionUse, Turn, TurnRef } from '../ports/turn.js';
 import { positionOf } from '../ports/turn-calls.js';
 import type { AuditDraft } from '../ports/audit.store.js';
 import {
@@ -26,6 +26,7 @@ import { resultsIn, valuesIn } from './small-turns.js';
 import { TrailLog } from './trail-log.js';
 import * as rows from './turn-rows.js';
 import { markAllReferenced, TurnStaging } from './turn-staging.js';
+import { callOfValues, callText, statePath, stateText } from './turn-texts.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -163,7 +164,7 @@ export class SqliteTurnStore extends TurnStore {
     const row = this.valueRow(ref);
     if (row === null) return results;
     if (row.results !== null) {
-      const calls = valuesIn(row.callStates!) as unknown as Call[];
+      const calls = valuesIn(row.callStates!).map(callOfValues);
       for (const [position, result] of resultsIn(row.results)) results.set(calls[position]!.callId, result);
     }
     for (const [callId, read] of readResults(this.database, row.key)) {
@@ -191,7 +192,7 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async leasedBy(node: Lease['owner']): Promise<TurnRef[]> {
-    return this.refs("WHERE status = 'open' AND json_extract(state, '$.lease.owner') = ?", [node]);
+    return this.refs(`WHERE status = 'open' AND json_extract(state, '${statePath('lease')}.owner') = ?`, [node]);
   }
 
   async openVersionsOf(users: readonly Membership[]): Promise<TurnVersion[]> {
@@ -220,7 +221,7 @@ export class SqliteTurnStore extends TurnStore {
     const keys = userId === null ? this.open.ofWorkspace(workspace) : this.open.ofMember(workspace, userId);
     const after = afterKey === null ? '' : 'AND (accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)';
     const found = this.database.all<[string, string, string, number, number, 1 | null]>(
-      `SELECT session_id, turn_id, user_id, version, accepted_at, json_extract(state, '$.direct') FROM turns
+      `SELECT session_id, turn_id, user_id, version, accepted_at, json_extract(state, '${statePath('direct')}') FROM turns
        WHERE id IN (SELECT value FROM json_each(?)) AND status = 'open' ${after} ORDER BY accepted_at, id LIMIT ?`,
       [JSON.stringify(keys), ...(afterKey === null ? [] : [afterKey]), limit],
     );
@@ -295,8 +296,8 @@ export class SqliteTurnStore extends TurnStore {
   /** Whether a save whose response was lost has already stored this state of the turn. */
   private isStored(workspace: number, turn: Turn): boolean {
     const current = this.read(workspace, turn);
-    if (current?.version !== turn.version || rows.stateOf(current) !== rows.stateOf(turn)) return false;
-    return current.calls.every((call, at) => rows.callText(call) === rows.callText(turn.calls[at]!));
+    if (current?.version !== turn.version || stateText(current) !== stateText(turn)) return false;
+    return current.calls.every((call, at) => callText(call) === callText(turn.calls[at]!));
   }
 }
 
