@@ -21,7 +21,12 @@ export function isSmallTurn(columns: readonly string[]): boolean {
 
 /** Whether a result belongs in the row of its turn, if that is one row. */
 export function isSmallResult({ result, details, editedArguments }: ResultRow): boolean {
-  if (result === null || editedArguments !== null || isStaged(result) || (details !== null && isStaged(details)))
+  if (
+    result === null ||
+    editedArguments !== null ||
+    isStaged(result) ||
+    (details !== null && isStaged(details))
+  )
     return false;
   return result.length + (details?.length ?? 0) <= SMALL_RESULT;
 }
@@ -37,7 +42,11 @@ export function valuesIn(list: string): Json[] {
 }
 
 /** The column with the stored results and these; null without any. */
-export function resultEntries(turn: Turn, results: readonly ResultRow[], stored: string | null): string | null {
+export function resultEntries(
+  turn: Turn,
+  results: readonly ResultRow[],
+  stored: string | null,
+): string | null {
   const entries = results.map(({ callId, result, details }) => {
     const position = positionOf(turn.calls, callId);
     if (position === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);

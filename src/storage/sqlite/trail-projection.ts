@@ -13,7 +13,8 @@ const MAX_LAG = 10_000;
 const IDLE_MS = 250;
 
 /** The stored form of a name: SQLite turns a UUID into its bytes. */
-const NAME = "CASE WHEN value ->> 3 THEN unhex(value ->> 0, '-') ELSE value ->> 0 END, value ->> 1, value ->> 2";
+const NAME =
+  "CASE WHEN value ->> 3 THEN unhex(value ->> 0, '-') ELSE value ->> 0 END, value ->> 1, value ->> 2";
 const INSERT_NAMES = `INSERT OR IGNORE INTO trail_names (name, workspace, trail) SELECT ${NAME} FROM json_each(?)`;
 const INSERT_CALLS = `INSERT OR IGNORE INTO trail_calls (call_id, workspace, trail) SELECT ${NAME} FROM json_each(?)`;
 
@@ -96,7 +97,8 @@ export class TrailProjection {
 
   /** Projects the next rows; call it in a job. Returns the last of them, and how many events they have. */
   private step(): { last: number; count: number } {
-    const sql = 'SELECT id, workspace, last_seq - seq + 1, events FROM trail WHERE id > ? ORDER BY id LIMIT ?';
+    const sql =
+      'SELECT id, workspace, last_seq - seq + 1, events FROM trail WHERE id > ? ORDER BY id LIMIT ?';
     const rows = this.database.all<[number, number, number, string]>(sql, [this.cursor, STEP_ROWS]);
     if (rows.length === 0) return { last: this.newestRow, count: 0 };
     const names: Entry[] = [];

@@ -12,7 +12,14 @@ const NAMES = {
 } as const;
 type Property = keyof typeof NAMES;
 const PROPERTIES = Object.keys(NAMES) as Property[];
-const IDS: ReadonlySet<Property> = new Set(['eventId', 'sessionId', 'conversationId', 'turnId', 'callId', 'userId']);
+const IDS: ReadonlySet<Property> = new Set([
+  'eventId',
+  'sessionId',
+  'conversationId',
+  'turnId',
+  'callId',
+  'userId',
+]);
 
 type Fields = AuditDraft['fields'];
 type Flat = { [Of in Property]: string | number | null };

@@ -45,14 +45,15 @@ export function* examineRows(
   const scan = (afterRow: number, fromSeq: number): Read => {
     const sql = `SELECT ${columns} FROM trail t WHERE t.workspace = ? AND t.${seqBeyond} AND t.seq >= ? AND t.id > ?
       ORDER BY t.seq ${order} LIMIT ?`;
-    return ([, seq], limit) => database.all(sql, [...texts, workspace, seq, fromSeq, afterRow, limit]);
+    return ([, seq], limit) =>
+      database.all<ExaminedRow>(sql, [...texts, workspace, seq, fromSeq, afterRow, limit]);
   };
   if (name === null) return yield* steps(scan(0, 0), start, range.firstRows);
   const named: Read = ([id], limit) => {
     const sql = `SELECT ${columns} FROM trail_names n CROSS JOIN trail t ON t.id = n.trail
       WHERE n.name = ? AND n.workspace = ? AND n.trail ${beyond} ? AND n.trail <= ?
       ORDER BY n.trail ${order} LIMIT ?`;
-    return database.all(sql, [...texts, idColumn(name), workspace, id, reach.row, limit]);
+    return database.all<ExaminedRow>(sql, [...texts, idColumn(name), workspace, id, reach.row, limit]);
   };
   const tail = scan(reach.row, reach.firstSeq);
   for (const read of isAscending ? [named, tail] : [tail, named]) yield* steps(read, start, range.firstRows);
@@ -108,8 +109,10 @@ function searchName(
   const { row, firstSeq } = projection.reach(workspace);
   const [where, values]: [string, SqlValue[]] =
     first === null
-      ? ['workspace = ? AND seq >= ? AND id > ? AND instr(events, ?) > 0 ORDER BY seq LIMIT 1',
-         [workspace, firstSeq, row, propertyText('callId', callId)]]
+      ? [
+          'workspace = ? AND seq >= ? AND id > ? AND instr(events, ?) > 0 ORDER BY seq LIMIT 1',
+          [workspace, firstSeq, row, propertyText('callId', callId)],
+        ]
       : ['id = ?', [first]];
   const found = database.get<[string]>(`SELECT events FROM trail WHERE ${where}`, values);
   return fromRow(found?.[0] ?? '[]').find((event) => event.callId === callId)?.turnId ?? callId;

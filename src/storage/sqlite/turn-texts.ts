@@ -21,13 +21,39 @@ type TurnState = Omit<
  * for ever. A new property is added at the end; one that may be absent is null in the text.
  */
 const CALL = fieldsOf<Call>()(
-  ...(['callId', 'toolCallId', 'name', 'auditName', 'contractDigest', 'location', 'subject', 'batchId'] as const),
+  ...([
+    'callId',
+    'toolCallId',
+    'name',
+    'auditName',
+    'contractDigest',
+    'location',
+    'subject',
+    'batchId',
+  ] as const),
   ...(['status', 'attempt', 'clientId', 'deliveryAt', 'approvalAt', 'executionAt', 'releaseAt'] as const),
-  ...(['retryAt', 'refusedBy', 'error', 'warnings', 'reportDigest', 'executionMs', 'endedAt', 'endedBy'] as const),
+  ...([
+    'retryAt',
+    'refusedBy',
+    'error',
+    'warnings',
+    'reportDigest',
+    'executionMs',
+    'endedAt',
+    'endedBy',
+  ] as const),
   ...(['needsApproval', 'approved', 'roots'] as const),
 );
 const STATE = fieldsOf<TurnState>()(
-  ...(['conversationId', 'clocks', 'resultBudget', 'lastClientId', 'folder', 'boundClientId', 'lease'] as const),
+  ...([
+    'conversationId',
+    'clocks',
+    'resultBudget',
+    'lastClientId',
+    'folder',
+    'boundClientId',
+    'lease',
+  ] as const),
   ...(['argumentChars', 'direct'] as const),
 );
 /** Absent where a text has null. */

@@ -192,7 +192,9 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async leasedBy(node: Lease['owner']): Promise<TurnRef[]> {
-    return this.refs(`WHERE status = 'open' AND json_extract(state, '${statePath('lease')}.owner') = ?`, [node]);
+    return this.refs(`WHERE status = 'open' AND json_extract(state, '${statePath('lease')}.owner') = ?`, [
+      node,
+    ]);
   }
 
   async openVersionsOf(users: readonly Membership[]): Promise<TurnVersion[]> {
@@ -219,7 +221,8 @@ export class SqliteTurnStore extends TurnStore {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return [];
     const keys = userId === null ? this.open.ofWorkspace(workspace) : this.open.ofMember(workspace, userId);
-    const after = afterKey === null ? '' : 'AND (accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)';
+    const after =
+      afterKey === null ? '' : 'AND (accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)';
     const found = this.database.all<[string, string, string, number, number, 1 | null]>(
       `SELECT session_id, turn_id, user_id, version, accepted_at, json_extract(state, '${statePath('direct')}') FROM turns
        WHERE id IN (SELECT value FROM json_each(?)) AND status = 'open' ${after} ORDER BY accepted_at, id LIMIT ?`,
@@ -274,9 +277,9 @@ export class SqliteTurnStore extends TurnStore {
     const workspace = this.workspaces.find(ref.workspaceId);
     if (workspace === null) return null;
     const row = this.database.get<[number, string | null, string | null, string | null]>(
-        `SELECT id, call_states, arguments, results FROM turns
+      `SELECT id, call_states, arguments, results FROM turns
          WHERE workspace = ? AND turn_id = ? AND session_id = ?`,
-        [workspace, ref.turnId, ref.sessionId],
+      [workspace, ref.turnId, ref.sessionId],
     );
     if (row === null) return null;
     const [key, callStates, callArguments, results] = row;
