@@ -350,14 +350,14 @@ export const FAULTS = [
   {
     name: 'a failed job leaves its writes to the rest of its transaction',
     file: 'src/storage/sqlite/group-commit.ts',
-    find: `      this.connection.execute('ROLLBACK TO job');\n`,
-    replace: '',
+    find: 'if (this.runs !== runs || !this.connection.inTransaction) throw new JobFailed(error);',
+    replace: 'if (!this.connection.inTransaction) throw new JobFailed(error);',
     specs: ['src/storage/sqlite/database.spec.ts'],
   },
   {
     name: 'writes are acknowledged although their commit failed',
     file: 'src/storage/sqlite/group-commit.ts',
-    find: `      this.rollBack();\n      throw error;`,
+    find: `      this.rollBack();\n      this.connection.rolledBack();\n      throw error;`,
     replace: `      this.rollBack();\n      if (outcomes.length === done.length) return outcomes;\n      throw error;`,
     specs: ['src/storage/sqlite/database.spec.ts'],
   },
