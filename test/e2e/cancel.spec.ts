@@ -45,29 +45,29 @@ describe('a cancel', () => {
   it('keeps a server call that is about to write from writing [TURN-7]', async () => {
     const slow = hold(storesOf(server.app).usage, 'ofUser');
     const write = { toolCallId: 'w', name: 'write', arguments: { path: '/late', content: 'late' } };
-    const posted = fixture.post([write], { turnId: 'late', waitMs: 5_000 });
+    const posted = fixture.post([write], { turnId: 'late', waitMs: 20_000 });
     await slow.reached;
     await fixture.cancel('late', 'w');
     slow.release();
     await posted;
     // A write of the same path comes after the other one.
     const next = { ...write, arguments: { path: '/late', content: 'next' } };
-    await fixture.post([next], { waitMs: 5_000 });
+    await fixture.post([next], { waitMs: 20_000 });
     const writes = await readTrail(user, fixture.workspaceId, '&path=/late');
     expect(writes.filter(({ name }) => name.startsWith('File.'))).toHaveLength(1);
   });
 
   it('keeps a server call that is about to remove a folder from removing it [TURN-7]', async () => {
     const rm = { toolCallId: 'r', name: 'rm', arguments: { path: '/kept' } };
-    await fixture.post([{ toolCallId: 'm', name: 'mkdir', arguments: { path: '/kept' } }], { waitMs: 5_000 });
+    await fixture.post([{ toolCallId: 'm', name: 'mkdir', arguments: { path: '/kept' } }], { waitMs: 20_000 });
     const slow = hold(storesOf(server.app).files, 'childrenOf');
-    const posted = fixture.post([rm], { turnId: 'late', waitMs: 5_000 });
+    const posted = fixture.post([rm], { turnId: 'late', waitMs: 20_000 });
     await slow.reached;
     await fixture.cancel('late', 'r');
     slow.release();
     await posted;
     // Another removal of the same folder comes after it.
-    const [again] = (await fixture.post([rm], { waitMs: 5_000 })).body.result.toolResults;
+    const [again] = (await fixture.post([rm], { waitMs: 20_000 })).body.result.toolResults;
     expect(again).toMatchObject({ status: 'succeeded' });
   });
 

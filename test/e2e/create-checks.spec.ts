@@ -19,7 +19,7 @@ describe('the report of a client about a created file [CREATE-30]', () => {
 
   /** Has the client report; gives the answer to the turn, and what the trail has of differences. */
   const report = async (change: object, more: object = {}) => {
-    const posted = fixture.post([createCall('c', 'Proj/A.txt', CONTENT)], { waitMs: 5_000 });
+    const posted = fixture.post([createCall('c', 'Proj/A.txt', CONTENT)], { waitMs: 20_000 });
     const call = await client.delivery();
     const result = { ...createdResult(call), ...change };
     expect(await client.report(call, { result, ...more })).toEqual({ ok: true });
@@ -61,7 +61,7 @@ describe('the report of a client about a created file [CREATE-30]', () => {
   });
 
   it('is checked against the bytes that the client has uploaded for the call', async () => {
-    const posted = fixture.post([createCall('c', 'Proj/A.txt', CONTENT)], { waitMs: 5_000 });
+    const posted = fixture.post([createCall('c', 'Proj/A.txt', CONTENT)], { waitMs: 20_000 });
     const call = await client.delivery();
     const uploaded = await client.send('files:put', {
       ...{

@@ -17,7 +17,7 @@ describe('tools that change the Cloud below a folder that the user has connected
   });
 
   const ended = async (name: string, args: object): Promise<ToolResult> => {
-    const { body } = await fixture.post([{ toolCallId: name, name, arguments: args }], { waitMs: 5_000 });
+    const { body } = await fixture.post([{ toolCallId: name, name, arguments: args }], { waitMs: 20_000 });
     return body.result.toolResults[0]!;
   };
   const direct = (tool: string, args: object, more: object = {}) =>

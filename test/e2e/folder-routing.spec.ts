@@ -75,7 +75,7 @@ describe('a call', () => {
     const client = await connect('one', proj, proj2);
     client.close();
     await connect('other', aRoot('other'));
-    const late = { timeouts: { deliveryMs: 200 }, waitMs: 5_000 };
+    const late = { timeouts: { deliveryMs: 200 }, waitMs: 20_000 };
     const call = (id: string, path: string): Record<string, unknown> => createCall(id, path);
     const both = { ...patchCall([{ docPath: 'proj/a.txt' }, { docPath: 'proj2/a.txt' }]), toolCallId: 'b' };
     const { body } = await fixture.post([call('a', 'proj/a.txt'), both], late);

@@ -78,7 +78,7 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
       (args) => ({ type: 'function_call', call_id: 'p', name: 'ls', arguments: text(args) }),
     ],
   ])('are accepted as a whole in %s form, with the place where the JSON is invalid', async (_, callOf) => {
-    const { body } = await fixture.post([callOf('{"path": "/repo"}')], { waitMs: 5_000 });
+    const { body } = await fixture.post([callOf('{"path": "/repo"}')], { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded', result: { path: '/repo' } }]);
     expect(body.warnings).toMatchObject([{ errorCode: 'ARGUMENTS_PARSED' }]);
     const broken = await post(callOf('{"path":\n  "/repo" oops}'));
@@ -111,9 +111,9 @@ describe('arguments that come as a string of JSON [TURN-30]', () => {
 
   it('are not parsed in arguments that may be strings', async () => {
     const write = { toolCallId: 'w', name: 'write', arguments: { path: '/a.json', content: '{"a":1}' } };
-    await fixture.post([write], { waitMs: 5_000 });
+    await fixture.post([write], { waitMs: 20_000 });
     const read = { toolCallId: 'r', name: 'read', arguments: { path: '/a.json' } };
-    const { body } = await fixture.post([read], { waitMs: 5_000 });
+    const { body } = await fixture.post([read], { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([{ result: { content: '{"a":1}' } }]);
   });
 

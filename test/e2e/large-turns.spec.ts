@@ -86,7 +86,7 @@ describe('a turn with large arguments beside small ones', () => {
     servers.push(server);
     const fixture = await RelayFixture.on(server, await server.register());
     const calls = [write('w', much), read('r', '/w.txt')];
-    const { body } = await fixture.post(calls, { waitMs: 5_000, resultFormat: 'openai' });
+    const { body } = await fixture.post(calls, { waitMs: 20_000, resultFormat: 'openai' });
     const { toolResults, messages } = body.result;
     const contents = (messages as { content: string }[]).map(({ content }) => JSON.parse(content) as unknown);
     expect(contents).toEqual(toolResults.map(({ result }) => result));

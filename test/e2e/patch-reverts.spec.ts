@@ -16,12 +16,12 @@ describe('workspace_write_patch', () => {
     const { batch } = await client.delivery();
     const { changeId } = batch!.files[0]!.changes[0]!;
     const look = { toolCallId: 'g', name: 'get_patch_change', arguments: { changeId: changeId! } };
-    const { body } = await fixture.post([look], { waitMs: 5_000 });
+    const { body } = await fixture.post([look], { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([
       { status: 'succeeded', result: { docPath: DOC, change: { newLines: ['TWO'], outcome: null } } },
     ]);
     const unknown = { ...look, arguments: { changeId: 'chg-0007' } };
-    const { body: missing } = await fixture.post([unknown], { waitMs: 5_000 });
+    const { body: missing } = await fixture.post([unknown], { waitMs: 20_000 });
     expect(missing.result.toolResults).toMatchObject([{ status: 'failed', error: { code: 'NOT_FOUND' } }]);
   });
 
@@ -46,7 +46,7 @@ describe('workspace_write_patch', () => {
     const { sessionId } = fixture.session;
     const revert = fixture.user.post(`${base()}/patches/${call.batch!.batchId}/revert`, {
       sessionId,
-      waitMs: 5_000,
+      waitMs: 20_000,
     });
     const inverse = await client.delivery(2);
     expect(inverse.batch!.batchLabel).toBe('Revert: Louder');
@@ -75,7 +75,7 @@ describe('workspace_write_patch', () => {
     const stored = await fixture.user.get(`${base()}/patches/${inverse.batch!.batchId}`);
     expect(stored.body).toMatchObject({ revertOf: call.batch!.batchId });
     const read = { toolCallId: 'r', name: 'read', arguments: { path: '/repo/src/a.txt' } };
-    const { body } = await fixture.post([read], { waitMs: 5_000 });
+    const { body } = await fixture.post([read], { waitMs: 20_000 });
     expect(body.result.toolResults).toMatchObject([{ result: { content: { text: TEXT } } }]);
   });
 
@@ -118,7 +118,7 @@ describe('workspace_write_patch', () => {
     await carryOut(call, { [DOC]: TEXT });
     const revert = fixture.user.post(`${base()}/patches/${call.batch!.batchId}/revert`, {
       sessionId: fixture.session.sessionId,
-      waitMs: 5_000,
+      waitMs: 20_000,
     });
     const inverse = await client.delivery(2);
     const result = appliedResult(inverse.batch!, { [DOC]: 'one\nTWO\nthree\n' }, []);

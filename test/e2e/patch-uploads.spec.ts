@@ -90,7 +90,7 @@ describe('workspace_write_patch', () => {
 
   it('warns and records when it names another version than its upload [PATCH-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 20_000 });
     const call = await client.delivery();
     expect(await put(call, 0, 'one\nTWO\nthree\n')).toMatchObject({ ok: true });
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, [newId()]);
@@ -141,7 +141,7 @@ describe('workspace_write_patch', () => {
     'accepts an upload of bytes that %s has uploaded already as the existing version [FILE-5]',
     async (_, bring) => {
       await write('/repo/src/a.txt', TEXT);
-      const posted = fixture.post([patchCall()], { waitMs: 5_000 });
+      const posted = fixture.post([patchCall()], { waitMs: 20_000 });
       const call = await client.delivery();
       await bring('one\nTWO\nthree\n');
       const before = await versions();

@@ -13,7 +13,7 @@ describe('workspace_write_patch', () => {
 
   it('creates the new Cloud version from the call, with ids and keys throughout [PATCH-3]', async () => {
     await write('/Repo/src/A.txt', TEXT);
-    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 20_000 });
     const call = await client.delivery();
     expect(call.batch).toMatchObject({ batchKey: 'louder', files: [{ docPath: DOC, fileKey: 'file-0' }] });
     const result = await carryOut(call, { [DOC]: TEXT });
@@ -22,7 +22,7 @@ describe('workspace_write_patch', () => {
     expect(body.result.toolResults).toMatchObject([{ status: 'succeeded', result }]);
 
     const read = { toolCallId: 'r', name: 'read', arguments: { path: '/Repo/src/A.txt' } };
-    const { body: after } = await fixture.post([read], { waitMs: 5_000 });
+    const { body: after } = await fixture.post([read], { waitMs: 20_000 });
     expect(after.result.toolResults).toMatchObject([{ result: { content: { text: 'one\nTWO\nthree\n' } } }]);
 
     const { batchId, files } = call.batch!;
@@ -147,7 +147,7 @@ describe('workspace_write_patch', () => {
 
   it('warns and records when the reported file is not the result of the patch [PATCH-5]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 20_000 });
     const call = await client.delivery();
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
     result.files[0]!.newSha256 = sha256('something else');
@@ -162,7 +162,7 @@ describe('workspace_write_patch', () => {
   });
 
   it('warns and records when the reported file is not the uploaded one [PATCH-5]', async () => {
-    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 20_000 });
     const call = await client.delivery();
     const uploaded = await put(call, 0, 'something else\n', { baseSha256: null });
     if (!uploaded.ok) throw new Error(uploaded.error.message);
@@ -177,7 +177,7 @@ describe('workspace_write_patch', () => {
 
   it('accepts ids and outcomes only; the server adds the fields of the batch [PATCH-14]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 20_000 });
     const call = await client.delivery();
     const uploaded = await put(call, 0, 'one\nTWO\nthree\n');
     if (!uploaded.ok) throw new Error(uploaded.error.message);
@@ -199,7 +199,7 @@ describe('workspace_write_patch', () => {
   });
 
   it('reports what only the client could see, in the result and in the batch [PATCH-14]', async () => {
-    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 20_000 });
     const call = await client.delivery();
     const { batchId, files } = call.batch!;
     const details = { actualLines: [{ line: 2, text: 'Two' }], hint: 'They differ by case.', foundAt: 7 };
@@ -227,7 +227,7 @@ describe('workspace_write_patch', () => {
 
   it('warns and records when it was applied and its bytes were not uploaded [PATCH-15]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 20_000 });
     const call = await client.delivery();
     const result = appliedResult(call.batch!, { [DOC]: TEXT }, []);
     expect(await client.report(call, { result })).toEqual({ ok: true });
@@ -245,7 +245,7 @@ describe('workspace_write_patch', () => {
 
   it('does not warn when its bytes were uploaded another way [PATCH-15]', async () => {
     await write('/repo/src/a.txt', TEXT);
-    const posted = fixture.post([patchCall()], { waitMs: 5_000 });
+    const posted = fixture.post([patchCall()], { waitMs: 20_000 });
     const call = await client.delivery();
     await write('/repo/src/a.txt', 'one\nTWO\nthree\n');
     await client.report(call, { result: appliedResult(call.batch!, { [DOC]: TEXT }, []) });

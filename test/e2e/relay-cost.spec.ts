@@ -13,7 +13,7 @@ describeEmbedded('A relayed call on the embedded store', () => {
     const database = fixture.server.app.get(SqliteDatabase, { strict: false });
     const before = database.commits;
     const calls = Array.from({ length: count }, (_, n) => createCall(`c${n}`));
-    expect((await fixture.post(calls, { waitMs: 5_000 })).status).toBe(200);
+    expect((await fixture.post(calls, { waitMs: 20_000 })).status).toBe(200);
     return database.commits - before;
   }
 

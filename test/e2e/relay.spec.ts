@@ -10,7 +10,7 @@ describe('a relayed call', () => {
 
   it('is delivered and executed, and its result is in the same turn [TURN-4] [RELAY-5]', async () => {
     const client = await fixture.client();
-    const posted = fixture.post([createCall('c1')], { waitMs: 5_000 });
+    const posted = fixture.post([createCall('c1')], { waitMs: 20_000 });
     const call = await client.delivery();
     expect(call).toMatchObject({
       attempt: 1,

@@ -9,7 +9,7 @@ describe('resultFormat [TURN-11]', () => {
   const fixture = suiteFixture(() => RelayFixture.start());
 
   const postAndWait = (resultFormat?: unknown) =>
-    fixture.post([WRITE, MISSING], { waitMs: 5_000, ...(resultFormat !== undefined && { resultFormat }) });
+    fixture.post([WRITE, MISSING], { waitMs: 20_000, ...(resultFormat !== undefined && { resultFormat }) });
   const parsed = (content: string): JsonObject => JSON.parse(content) as JsonObject;
 
   it('returns ended calls as messages of OpenAI, in the order of the turn', async () => {
@@ -40,7 +40,7 @@ describe('resultFormat [TURN-11]', () => {
 
   it('accepts and answers calls of OpenAI’s Responses API', async () => {
     const call = { type: 'function_call', id: 'fc_1', call_id: 'r', name: 'ls', arguments: '{"path":"/"}' };
-    const { body } = await fixture.post([call], { waitMs: 5_000, resultFormat: 'openai-responses' });
+    const { body } = await fixture.post([call], { waitMs: 20_000, resultFormat: 'openai-responses' });
     const [ended] = body.result.toolResults;
     expect(body.result.messages).toEqual([
       { type: 'function_call_output', call_id: 'r', output: JSON.stringify(ended!.result) },
@@ -52,7 +52,7 @@ describe('resultFormat [TURN-11]', () => {
       { functionCall: { name: 'ls', args: { path: '/' } }, thoughtSignature: 'AAAA' },
       { functionCall: { id: 'g', name: 'workspace_list_active_files' } },
     ];
-    const more = { turnId: 'of-gemini', waitMs: 5_000, resultFormat: 'gemini' };
+    const more = { turnId: 'of-gemini', waitMs: 20_000, resultFormat: 'gemini' };
     const { body } = await fixture.post(calls, more);
     const [listed, active] = body.result.toolResults;
     expect(body.result.messages).toEqual([
@@ -75,12 +75,12 @@ describe('resultFormat [TURN-11]', () => {
   it('distinguishes Gemini calls of one name without ids by their order', async () => {
     for (const name of ['a', 'b']) {
       await fixture.post([{ ...WRITE, arguments: { path: `/same/${name}`, content: name } }], {
-        waitMs: 5_000,
+        waitMs: 20_000,
       });
     }
     const read = (path: string) => ({ functionCall: { name: 'read', args: { path: `/same/${path}` } } });
     const calls = [read('b'), read('none'), read('a'), read('b')];
-    const { body } = await fixture.post(calls, { waitMs: 5_000, resultFormat: 'gemini' });
+    const { body } = await fixture.post(calls, { waitMs: 20_000, resultFormat: 'gemini' });
     const [{ parts } = { parts: [] }] = body.result.messages as GeminiResultContent[];
     const responses = parts.map(({ functionResponse: { id, name, response } }) => [
       ...[id, name],
@@ -96,9 +96,9 @@ describe('resultFormat [TURN-11]', () => {
 
   it('returns a result with a $ref to Gemini as a string, because Gemini would resolve it', async () => {
     const content = { paths: [{ schema: { $ref: '#/components/schemas/Error' } }] };
-    await fixture.post([{ ...WRITE, arguments: { path: '/api.json', content } }], { waitMs: 5_000 });
+    await fixture.post([{ ...WRITE, arguments: { path: '/api.json', content } }], { waitMs: 20_000 });
     const call = { functionCall: { name: 'read', args: { path: '/api.json' } } };
-    const { body } = await fixture.post([call], { waitMs: 5_000, resultFormat: 'gemini' });
+    const { body } = await fixture.post([call], { waitMs: 20_000, resultFormat: 'gemini' });
     const [{ parts } = { parts: [] }] = body.result.messages as GeminiResultContent[];
     const { output } = parts[0]!.functionResponse.response;
     expect(output).toBe(JSON.stringify(body.result.toolResults[0]!.result));
@@ -114,8 +114,8 @@ describe('resultFormat [TURN-11]', () => {
 
   it('may differ between requests for the same turn [TURN-3]', async () => {
     const turnId = 'seen-both-ways';
-    const first = await fixture.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'openai' });
-    const again = await fixture.post([WRITE], { turnId, waitMs: 5_000, resultFormat: 'anthropic' });
+    const first = await fixture.post([WRITE], { turnId, waitMs: 20_000, resultFormat: 'openai' });
+    const again = await fixture.post([WRITE], { turnId, waitMs: 20_000, resultFormat: 'anthropic' });
     expect([first.status, again.status]).toEqual([200, 200]);
     expect(again.body.result.messages).toMatchObject([{ role: 'user' }]);
     const got = await fixture.user.get(`${fixture.base}/${turnId}?resultFormat=openai`);

@@ -130,7 +130,7 @@ describe('every answer is valid JSON for a strict parser [REQ-50]', () => {
   it('a fault with lines of a file cuts no character in half', async () => {
     const text = `${'😀'.repeat(1500)}\n`;
     const write = { toolCallId: 'w', name: 'write', arguments: { path: DOC, content: text } };
-    await fixture.post([write], { waitMs: 5_000 });
+    await fixture.post([write], { waitMs: 20_000 });
     for (const shift of ['', 'x']) {
       const long = `${shift}${'😀'.repeat(500)}`;
       const change = replaceTwo({ startLine: 1, endLine: 1, expectedOriginalLines: [long] });

@@ -42,7 +42,7 @@ describe('the budget of a turn', () => {
 
   it('limits the result of a call: a larger one fails with advice and leaves the other calls alone [TURN-12]', async () => {
     const { body } = await fixture.post([readCall('a', '/small'), readCall('b', '/large')], {
-      waitMs: 5_000,
+      waitMs: 20_000,
     });
     expect(body.result.toolResults).toMatchObject([
       { status: 'succeeded', error: null },
@@ -59,7 +59,7 @@ describe('the budget of a turn', () => {
 
   it('limits the results of a turn: a further one fails in the same way [TURN-12]', async () => {
     const calls = ['a', 'b', 'c', 'd', 'e'].map((id) => readCall(id, '/small'));
-    const { body } = await fixture.post(calls, { waitMs: 5_000 });
+    const { body } = await fixture.post(calls, { waitMs: 20_000 });
     const codes = body.result.toolResults.map(({ error }) => error?.code ?? null);
     expect(codes).toEqual([null, null, null, 'TOO_LARGE', 'TOO_LARGE']);
     const again = await fixture.get(body.result.turnId);
@@ -70,7 +70,7 @@ describe('the budget of a turn', () => {
     const wrong = Object.fromEntries(Array.from({ length: 15 }, (_, n) => [`unknown${n}`, n]));
     const faulty = ['f', 'g'].map((id) => ({ ...createCall(id), arguments: wrong }));
     const calls = [...faulty, readCall('a', '/small'), readCall('b', '/small')];
-    const { toolResults } = (await fixture.post(calls, { waitMs: 5_000 })).body.result;
+    const { toolResults } = (await fixture.post(calls, { waitMs: 20_000 })).body.result;
     const sizes = toolResults.map(({ error, result }) => JSON.stringify(error?.details ?? result).length);
     expect(sizes[0]! + sizes[1]! + 2 * sizes[2]!).toBeGreaterThan(TURN_BYTES);
     expect(toolResults.map(({ status, error }) => [status, error?.code])).toEqual([

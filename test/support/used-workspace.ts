@@ -7,7 +7,7 @@ import { RelayFixture } from './relay-fixture.js';
 import type { TestServer } from './server.js';
 import { waitFor } from './wait-for.js';
 
-const DONE = { waitMs: 5_000 };
+const DONE = { waitMs: 20_000 };
 const PATCHED = 'repo/src/patched.txt';
 
 /** A user's workspace in which there is some of everything that a store keeps; two turns of it wait for a client. */

@@ -19,14 +19,14 @@ describe('the arguments of a call', () => {
 
   it('are checked against the contract once when the server runs it', async () => {
     const call = { toolCallId: 'ls', name: 'ls', arguments: { path: '/' } };
-    expect(await checksDuring(() => fixture.post([call], { waitMs: 5_000 }))).toBe(1);
+    expect(await checksDuring(() => fixture.post([call], { waitMs: 20_000 }))).toBe(1);
     expect(await checksDuring(() => direct('ls', { path: '/' }))).toBe(1);
   });
 
   it('are checked against the contract once when a client runs it, and so is its result', async () => {
     const client = await fixture.client();
     client.socket.on('tool:call', (call) => void client.report(call));
-    expect(await checksDuring(() => fixture.post([createCall('c')], { waitMs: 5_000 }))).toBe(2);
+    expect(await checksDuring(() => fixture.post([createCall('c')], { waitMs: 20_000 }))).toBe(2);
     const args = { path: 'd.txt', content: 'x\n' };
     expect(await checksDuring(() => direct('workspace_create_file', args))).toBe(2);
   });
