@@ -82,7 +82,7 @@ describeOnSmallDisk('a server whose disk is full', () => {
     const content = Buffer.alloc(7 * 1024 * 1024, 3);
     const file = { docPath: 'c1.txt', path: 'c1.txt', content, sha256: sha256(content), baseSha256: null };
     const upload = () =>
-      client.socket.timeout(5000).emitWithAck('files:put', { ...file, callId: call.callId });
+      client.socket.timeout(20_000).emitWithAck('files:put', { ...file, callId: call.callId });
     expect(await upload()).toMatchObject({ ok: false, error: { code: 'UNAVAILABLE' } });
     disk.free();
     await until(200);

@@ -119,26 +119,26 @@ export class FakeClient {
   }
 
   resume(journal: ResumeEntry[]): Promise<Ack<ResumeAnswer>> {
-    return this.socket.timeout(5_000).emitWithAck('client:resume', journal);
+    return this.socket.timeout(20_000).emitWithAck('client:resume', journal);
   }
 
   /** Reports that the call succeeded, unless told otherwise. */
   report(call: ToolCallDelivery, change: Record<string, unknown> = {}): Promise<Ack<{ duplicate?: true }>> {
     const { turnId, callId, attempt } = call;
     const report = { turnId, callId, attempt, executionMs: 3, result: createdResult(call), ...change };
-    return this.socket.timeout(5_000).emitWithAck('tool:result', report);
+    return this.socket.timeout(20_000).emitWithAck('tool:result', report);
   }
 
   status(call: ToolCallDelivery, status: 'awaiting_approval' | 'running', note?: string): Promise<Ack> {
     const { turnId, callId, attempt } = call;
     const step = { turnId, callId, attempt, status, ...(note !== undefined && { note }) };
-    return this.socket.timeout(5_000).emitWithAck('tool:status', step);
+    return this.socket.timeout(20_000).emitWithAck('tool:status', step);
   }
 
   /** Sends whatever a test likes, as any event. */
   send(event: string, ...payload: unknown[]): Promise<Ack> {
     const socket = this.socket as unknown as Socket;
-    return socket.timeout(5_000).emitWithAck(event, ...payload) as Promise<Ack>;
+    return socket.timeout(20_000).emitWithAck(event, ...payload) as Promise<Ack>;
   }
 
   /** Resolves once the connection has ended. */

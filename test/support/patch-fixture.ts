@@ -121,7 +121,7 @@ export class PatchFixture {
     more: Record<string, unknown> = {},
   ): Promise<Ack<FilePutAnswer>> => {
     const file = call.batch!.files[at]!;
-    return this.client.socket.timeout(5_000).emitWithAck('files:put', {
+    return this.client.socket.timeout(20_000).emitWithAck('files:put', {
       ...{
         docPath: file.docPath,
         path: `/${file.docPath}`,

@@ -124,7 +124,7 @@ async function haveUpload(fixture: RelayFixture): Promise<void> {
     ['up 2', 'up'],
     ['late', 'up'],
   ] as const)
-    await client.socket.timeout(5_000).emitWithAck('files:put', {
+    await client.socket.timeout(20_000).emitWithAck('files:put', {
       ...{ docPath: 'repo/up.txt', path: '/Repo/up.txt', content: Buffer.from(content) },
       ...{ sha256: sha256(content), baseSha256: on === null ? null : sha256(on) },
     });
