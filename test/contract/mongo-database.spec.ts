@@ -44,7 +44,7 @@ describeOnMongo('the database on MongoDB', () => {
 
   it('gets an index that is missing with the next boot', async () => {
     await MongoDatabase.open(connection);
-    await connection.db!.collection('logins').dropIndex('expiresAt');
+    await connection.db!.collection('users').dropIndex('email');
     await MongoDatabase.open(connection);
     expect(await indexesOf('logins')).toContain('expiresAt');
   });
@@ -92,7 +92,7 @@ describeOnMongo('the database on MongoDB', () => {
   ])('of %s schema version does not open, and says what to do', async (_which, version) => {
     await MongoDatabase.open(connection);
     await connection.db!.collection(SCHEMA).updateOne({}, { $set: { version } });
-    await connection.db!.collection('logins').dropIndex('expiresAt');
+    await connection.db!.collection('users').dropIndex('email');
     const { databaseName } = connection.db!;
     await expect(MongoDatabase.open(connection)).rejects.toThrow(
       `The database ${databaseName} has schema version ${version}, and this Patchbay opens version ${SCHEMA_VERSION} only. ` +
@@ -100,7 +100,7 @@ describeOnMongo('the database on MongoDB', () => {
     );
     await expect(ofDatabase(uri)).rejects.toThrow(`has schema version ${version}`);
     connection = await connect();
-    expect(await indexesOf('logins')).not.toContain('expiresAt');
+    expect(await indexesOf('users')).not.toContain('email');
   });
 
   it('that has users and no schema version does not open, and says what to do', async () => {
