@@ -48,7 +48,10 @@ export function* examineRows(
     return ([, seq], limit) =>
       database.all<ExaminedRow>(sql, [...texts, workspace, seq, fromSeq, afterRow, limit]);
   };
-  if (name === null) return yield* steps(scan(0, 0), start, range.firstRows);
+  if (name === null) {
+    yield* steps(scan(0, 0), start, range.firstRows);
+    return;
+  }
   const named: Read = ([id], limit) => {
     const sql = `SELECT ${columns} FROM trail_names n CROSS JOIN trail t ON t.id = n.trail
       WHERE n.name = ? AND n.workspace = ? AND n.trail ${beyond} ? AND n.trail <= ?

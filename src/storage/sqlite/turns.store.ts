@@ -20,7 +20,13 @@ import { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
 import { requireMember } from './members.js';
 import { OpenTurnKeys } from './open-turn-keys.js';
-import { readEditedArguments, readResults, type ResultColumns, type ResultRow } from './result-rows.js';
+import {
+  HAS_RESULT_ROWS,
+  readEditedArguments,
+  readResults,
+  type ResultColumns,
+  type ResultRow,
+} from './result-rows.js';
 import { SessionUses } from './session-uses.js';
 import { resultsIn, valuesIn } from './small-turns.js';
 import { TrailLog } from './trail-log.js';
@@ -139,9 +145,9 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async argumentsOf(ref: TurnRef): Promise<StoredJson[]> {
-    const row = this.valueRow(ref);
+    const row = this.valueRow('arguments', ref);
     if (row === null) return [];
-    if (row.arguments !== null) return valuesIn(row.arguments);
+    if (row.values !== null) return valuesIn(row.values);
     const values: StoredJson[] = [];
     for (const column of readArguments(this.database, row.key)) {
       values.push(await readJson(this.database, column));
@@ -151,8 +157,8 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async argumentsOfCall(ref: TurnRef, position: number): Promise<Json> {
-    const row = this.valueRow(ref);
-    const inRow = row?.arguments == null ? undefined : valuesIn(row.arguments)[position];
+    const row = this.valueRow('arguments', ref);
+    const inRow = row?.values == null ? undefined : valuesIn(row.values)[position];
     if (inRow !== undefined) return inRow;
     const column = row === null ? null : readArgumentsAt(this.database, row.key, position);
     if (column === null) throw new Error(`Turn ${ref.turnId} has no arguments at ${position}.`);
@@ -161,12 +167,13 @@ export class SqliteTurnStore extends TurnStore {
 
   async resultsOf(ref: TurnRef): Promise<Map<string, ResultTexts>> {
     const results = new Map<string, ResultTexts>();
-    const row = this.valueRow(ref);
+    const row = this.valueRow('results', ref);
     if (row === null) return results;
-    if (row.results !== null) {
+    if (row.values !== null) {
       const calls = valuesIn(row.callStates!).map(callOfValues);
-      for (const [position, result] of resultsIn(row.results)) results.set(calls[position]!.callId, result);
+      for (const [position, result] of resultsIn(row.values)) results.set(calls[position]!.callId, result);
     }
+    if (row.callStates !== null && !row.hasOtherResults) return results;
     for (const [callId, read] of readResults(this.database, row.key)) {
       results.set(callId, await this.resultFrom(read()));
       await yieldIfBusy();
@@ -273,17 +280,17 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   /** What the row of a turn has of the values of its calls. */
-  private valueRow(ref: TurnRef): ValueRow | null {
+  private valueRow(column: 'arguments' | 'results', ref: TurnRef): ValueRow | null {
     const workspace = this.workspaces.find(ref.workspaceId);
     if (workspace === null) return null;
-    const row = this.database.get<[number, string | null, string | null, string | null]>(
-      `SELECT id, call_states, arguments, results FROM turns
-         WHERE workspace = ? AND turn_id = ? AND session_id = ?`,
-      [workspace, ref.turnId, ref.sessionId],
-    );
+    const sql = `SELECT id, call_states, ${column}, ${HAS_RESULT_ROWS} FROM turns
+      WHERE workspace = ? AND turn_id = ? AND session_id = ?`;
+    const row = this.database.get<[number, string | null, string | null, 0 | 1]>(sql, [
+      ...[workspace, ref.turnId, ref.sessionId],
+    ]);
     if (row === null) return null;
-    const [key, callStates, callArguments, results] = row;
-    return { key, callStates, arguments: callArguments, results };
+    const [key, callStates, values, hasOtherResults] = row;
+    return { key, callStates, values, hasOtherResults: hasOtherResults === 1 };
   }
 
   private read(workspace: number, ref: TurnRef): Turn | null {
@@ -304,12 +311,13 @@ export class SqliteTurnStore extends TurnStore {
   }
 }
 
-/** Values in the row of a turn; all null if each call has a row. */
+/** Values in the row of a turn; `callStates` and `values` are null if each call has a row. */
 interface ValueRow {
   key: number;
   callStates: string | null;
-  arguments: string | null;
-  results: string | null;
+  values: string | null;
+  /** Whether there are results in rows of their own. */
+  hasOtherResults: boolean;
 }
 
 function versionOf({ workspaceId, userId, sessionId, turnId, version }: OpenTurnName): TurnVersion {
