@@ -117,6 +117,21 @@ export class SocketChannel implements ClientChannel {
   }
 }
 
+/**
+ * Handles an event. `body` is what the client sent, a list if it sent several values; `RelayConnections` has put the
+ * acknowledgement behind it.
+ */
+export function onEvent(
+  socket: RelaySocket,
+  event: string,
+  handle: (body: unknown, answer: (ack: Ack) => void) => void,
+): void {
+  socket.on(event as keyof ClientToServerEvents, (...args: unknown[]) => {
+    const answer = args.pop() as (ack: Ack) => void;
+    handle(args.length > 1 ? args : args[0], answer);
+  });
+}
+
 /** Accepts and ignores the acknowledgement of a notice. */
 export function ignore(): void {}
 
