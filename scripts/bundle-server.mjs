@@ -31,7 +31,8 @@ const tools = (await readdir(`${dist}tools`)).filter((name) => name.endsWith('.t
 
 /** Only classes need their names: to name each closure that a call makes costs time, and 240 bytes of each that is kept. */
 const NAME_ALL = 'var __name = (target, value) => __defProp(';
-const NAME_CLASSES = 'var __name = (target, value) => target.prototype === undefined ? target : __defProp(';
+const NAME_CLASSES =
+  'var __name = (target, value) => target.name === value || target.prototype === undefined ? target : __defProp(';
 
 await rm(`${dist}server`, { recursive: true, force: true });
 const { outputFiles } = await build({

@@ -54,10 +54,12 @@ export class RelayIoAdapter extends IoAdapter {
     } as ServerOptions);
     this.answerInOurForm(server);
     server.engine.on('connection', (connection: EngineConnection) => this.lines.opened(connection));
-    // A second transport for an existing connection would bypass all limits.
-    server.engine.use((request: IncomingMessage, _response: unknown, next: (error?: Error) => void) =>
-      next(/[?&]sid=/.test(request.url ?? '') ? new Error('One transport a connection') : undefined),
-    );
+    server.engine.use((request: IncomingMessage, response: object, next: (error?: Error) => void) => {
+      // The engine keeps the response until the connection ends, and with it the request.
+      Object.assign(response, { req: null });
+      // A second transport for an existing connection would bypass all limits.
+      next(/[?&]sid=/.test(request.url ?? '') ? new Error('One transport a connection') : undefined);
+    });
     // The default namespace requires no token and is unused.
     server.use((_socket, next) => next(new Error(`Connect to ${RELAY_NAMESPACE}`)));
     return server;

@@ -18,14 +18,14 @@ import type { Clock } from '../common/clock.js';
 import type { Config } from '../config/config.js';
 import { checkFileAnswer } from './file-answer.js';
 import type { ConnectionBounds } from './connection-bounds.js';
-import type { HandshakeDto } from './relay.dto.js';
 
 /** How long a client that ignored a `file:read` is not asked again, ms [RELAY-23]. */
 const SILENCE_MS = 60_000;
 
 /** Data that the handshake stores on a socket. */
 export interface RelaySocketData {
-  handshake: HandshakeDto;
+  /** Displayed name of the client. */
+  name: string;
   userId: string;
   /** Login of the client's newest token. */
   loginId: string;

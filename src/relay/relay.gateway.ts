@@ -85,11 +85,11 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
       // During its handshake the socket was not yet registered, so an ended login or membership missed it.
       await this.auth.requireLogin(socket.data.loginId, key.userId);
       await this.memberships.require(key);
-      const { client, handshake } = socket.data;
+      const { client, name } = socket.data;
       // After this answer a posted turn must find the client's folders on any node.
       const [resumed] = await Promise.all([
         this.reports.resume(key, entries),
-        this.presence.opened(client, handshake.name),
+        this.presence.opened(client, name),
       ]);
       return resumed;
     });
