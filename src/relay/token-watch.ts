@@ -25,7 +25,7 @@ export class TokenWatch {
     const warnMs = left > WARNING_MS ? left - WARNING_MS : left / 2;
     this.timer = longTimeout(() => {
       this.socket.emit('auth:expiring', { expiresAt: isoTime(expiresAt) }, ignore);
-      this.timer = longTimeout(() => this.socket.disconnect(true), expiresAt - this.clock.now());
+      this.timer = longTimeout(() => this.socket.disconnect(true), left - warnMs);
     }, warnMs);
   }
 
