@@ -37,12 +37,15 @@ export class Helper {
   }
 }
 
-/** The built server on a data directory of its own. Its log goes where nobody reads it. */
-export async function startPatchbay(backend = {}) {
+/**
+ * The built server on a data directory of its own. Its log goes where nobody reads it.
+ * @param {object} [backend] @param {string[]} [options] of node
+ */
+export async function startPatchbay(backend = {}, options = []) {
   const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
   const port = await freePort();
   const profile = process.env.CPU_PROF;
-  const execArgv = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
+  const execArgv = [...options, ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [])];
   const env = {
     PATH: process.env.PATH,
     PORT: String(port),

@@ -1,13 +1,7 @@
 import { repeatedNames, shortText } from '@patchbay/protocol';
-import {
-  ARRAY_MAX_SIZE,
-  getMetadataStorage,
-  IS_ARRAY,
-  MAX_LENGTH,
-  type ValidationError,
-  validateSync,
-} from 'class-validator';
+import { ARRAY_MAX_SIZE, IS_ARRAY, MAX_LENGTH, type ValidationError, validateSync } from 'class-validator';
 import { type FieldFaults, REPEATED, throwIfAny } from './domain-error.js';
+import { compileCheck, rulesOf } from './dto-check.js';
 import { yieldIfBusy } from './yield-if-busy.js';
 import { type DtoClass, type PropertyRule, propertyRules } from './request.decorators.js';
 
@@ -24,6 +18,8 @@ interface Shape {
   /** The maximum length of each property that declares one. */
   longest: ReadonlyMap<string, number>;
   rules: ReadonlyMap<string, PropertyRule>;
+  /** Whether class-validator finds no fault in an instance. */
+  isSound: (instance: Record<string, unknown>) => boolean;
 }
 
 /** Work in steps; the caller may yield between them. */
@@ -89,6 +85,7 @@ function* build(dto: DtoClass, value: unknown, path: string, faults: Faults): St
         : bounded(raw, shape.longest.get(property));
     }
   }
+  if (shape.isSound(instance)) return instance;
   for (const error of validateSync(instance, VALIDATION)) {
     faults.add(join(path, error.property), messageOf(error));
   }
@@ -156,7 +153,7 @@ function messageOf(error: ValidationError): string {
 function shapeOf(dto: DtoClass): Shape {
   let shape = shapes.get(dto);
   if (shape === undefined) {
-    const validated = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+    const validated = rulesOf(dto);
     const rules = propertyRules(dto);
     shape = {
       properties: new Set([...validated.map((metadata) => metadata.propertyName), ...rules.keys()]),
@@ -168,6 +165,7 @@ function shapeOf(dto: DtoClass): Shape {
         ),
       ),
       rules,
+      isSound: compileCheck(validated),
     };
     shapes.set(dto, shape);
   }

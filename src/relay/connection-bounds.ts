@@ -60,11 +60,12 @@ export class ConnectionBounds {
 
   /** Registers an unauthenticated websocket. */
   opened(connection: EngineConnection): void {
+    const { socket } = connection.request;
     const address = this.addresses.of(connection.request);
     this.count(address, 1);
     this.gates.set(connection, { gate: new UnauthenticatedGate(connection), address });
-    connection.once('close', () => {
-      destroyConnection(connection);
+    connection.on('close', () => {
+      destroyConnection(socket);
       this.removeGate(connection);
     });
   }
@@ -79,6 +80,7 @@ export class ConnectionBounds {
     const onCut = (why: string): void => this.logger.warn({ userId }, `A relay connection was ended: ${why}`);
     const connectionLoad = new ConnectionLoad(connection, load, this.config.answerMs, onCut);
     this.connectionLoads.set(connection, connectionLoad);
+    forgetRequest(connection);
     return connectionLoad;
   }
 
@@ -117,4 +119,12 @@ export class ConnectionBounds {
   private count(address: string, change: 1 | -1): void {
     for (const { key } of networksOf(address)) this.unauthenticated.change(key, change);
   }
+}
+
+/** Keeps of the request only what tells its address: the rest is some KiB for as long as the client is connected. */
+function forgetRequest(connection: EngineConnection): void {
+  const { socket, headers } = connection.request;
+  const forwarded = headers['x-forwarded-for'];
+  const kept = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+  Object.assign(connection, { request: { socket, connection: socket, headers: kept } });
 }

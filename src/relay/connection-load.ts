@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { longTimeout } from '../common/timers.js';
 import { FloodGate } from './flood-gate.js';
 import type { EngineConnection } from './unauthenticated-gate.js';
@@ -32,6 +33,7 @@ export class ConnectionLoad implements LoadedConnection {
   private tooSlow: NodeJS.Timeout | undefined;
   private unfinished: NodeJS.Timeout | undefined;
   private ended = false;
+  private readonly socket: Socket;
   private readonly websocket: ReturnType<typeof websocketOn>;
   readonly flood: FloodGate;
 
@@ -40,19 +42,18 @@ export class ConnectionLoad implements LoadedConnection {
    * @param onCut called with the reason when the connection is cut
    */
   constructor(
-    private readonly connection: EngineConnection,
+    connection: EngineConnection,
     readonly load: UserLoad,
     private readonly answerMs: number,
     private readonly onCut: (why: string) => void,
   ) {
     this.flood = new FloodGate(load.elapsed, load.flood);
-    const { socket } = connection.request;
-    this.websocket = websocketOn(socket);
-    socket.prependListener('data', this.onData);
+    this.socket = connection.request.socket;
+    this.websocket = websocketOn(this.socket);
+    this.socket.prependListener('data', this.onData);
     this.websocket.on('ping', this.onControl).on('pong', this.onControl);
     connection.on('packet', this.onPacket).on('packetCreate', this.onSend);
-    connection.on('flush', this.onFlush).on('drain', this.onFlushed);
-    connection.once('close', () => this.end());
+    connection.on('flush', this.onFlush).on('drain', this.onFlushed).on('close', this.end);
     load.join(this);
   }
 
@@ -81,7 +82,7 @@ export class ConnectionLoad implements LoadedConnection {
 
   private readonly onControl = (content: Buffer): void => {
     this.settle(content.length + CONTROL_BYTES);
-    const answers = this.connection.request.socket.writableLength - this.writing;
+    const answers = this.socket.writableLength - this.writing;
     if (!this.mayResume() || answers > MAX_CONTROL_BYTES) this.cut('it floods');
   };
 
@@ -136,17 +137,17 @@ export class ConnectionLoad implements LoadedConnection {
     this.flushed = this.queued;
     this.writing += this.flushed;
     this.queued = 0;
-    clearTimeout(this.tooSlow);
-    const allowed = this.answerMs + (this.writing / BYTES_A_SECOND) * 1000;
-    this.tooSlow = longTimeout(() => this.cut('it does not read what the server sends'), allowed);
   };
 
   /** The TCP socket has the flushed bytes; they count as read once the system took the last write. */
   private readonly onFlushed = (): void => {
     const { flushed } = this;
-    const { socket } = this.connection.request;
-    if (socket.writableLength === 0) this.onWritten(flushed);
-    else if (socket.writable) socket.write('', () => this.onWritten(flushed));
+    const { socket } = this;
+    if (socket.writableLength === 0) return this.onWritten(flushed);
+    clearTimeout(this.tooSlow);
+    const allowed = this.answerMs + (this.writing / BYTES_A_SECOND) * 1000;
+    this.tooSlow = longTimeout(() => this.cut('it does not read what the server sends'), allowed);
+    if (socket.writable) socket.write('', () => this.onWritten(flushed));
   };
 
   private onWritten(bytes: number): void {
@@ -161,10 +162,10 @@ export class ConnectionLoad implements LoadedConnection {
     if (this.ended) return;
     this.end();
     this.onCut(why);
-    this.connection.request.socket.destroy();
+    this.socket.destroy();
   }
 
-  private end(): void {
+  private readonly end = (): void => {
     if (this.ended) return;
     this.ended = true;
     clearTimeout(this.tooSlow);
@@ -173,6 +174,6 @@ export class ConnectionLoad implements LoadedConnection {
     this.load.wait(-this.unread);
     this.partial = this.attached = this.queued = this.writing = 0;
     this.load.leave(this);
-    this.connection.request.socket.off('data', this.onData);
-  }
+    this.socket.off('data', this.onData);
+  };
 }

@@ -73,7 +73,9 @@ export class Handshake {
       handshake.roots,
       await this.presence.nextEpoch(key),
     );
-    Object.assign(socket.data, { handshake, loginId, tokenExpiresAt: expiresAt, client });
+    Object.assign(socket.data, { name: handshake.name, loginId, tokenExpiresAt: expiresAt, client });
+    // Its token alone is half a KiB; headers and address came with the request.
+    Object.assign(socket, { handshake: null });
   }
 
   private async verified(socket: RelaySocket, auth: unknown): Promise<VerifiedToken> {

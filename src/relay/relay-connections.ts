@@ -46,7 +46,7 @@ export class RelayConnections {
 
   open(socket: RelaySocket): void {
     const { client, tokenExpiresAt } = socket.data;
-    const token = new TokenWatch(socket, () => this.clock.now());
+    const token = new TokenWatch(socket, this.clock);
     this.open_.set(socket, { token, resumeTimer: this.resumeTimer(socket) });
     token.start(tokenExpiresAt);
     this.watchEvents(socket);

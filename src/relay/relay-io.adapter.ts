@@ -3,7 +3,9 @@ import { type IncomingMessage, type Server as HttpServer, ServerResponse } from 
 import type { Socket } from 'node:net';
 import type { INestApplicationContext } from '@nestjs/common';
 import { IoAdapter } from '@nestjs/platform-socket.io';
-import { RELAY_NAMESPACE } from '@patchbay/protocol';
+import type { MessageMappingProperties } from '@nestjs/websockets';
+import { type Ack, RELAY_NAMESPACE } from '@patchbay/protocol';
+import type { Observable } from 'rxjs';
 import type { Server, ServerOptions } from 'socket.io';
 import { isForeignOrigin } from '../auth/request-token.js';
 import { DomainError } from '../common/domain-error.js';
@@ -11,6 +13,7 @@ import { endConnection, endRequest } from '../common/http/end-connection.js';
 import type { Config } from '../config/config.js';
 import { boundedParser } from './bounded-parser.js';
 import { ConnectionBounds } from './connection-bounds.js';
+import { onEvent, type RelaySocket } from './relay-socket.js';
 import type { EngineConnection } from './unauthenticated-gate.js';
 import { KnownWebSocketServer } from './websockets.js';
 
@@ -51,13 +54,32 @@ export class RelayIoAdapter extends IoAdapter {
     } as ServerOptions);
     this.answerInOurForm(server);
     server.engine.on('connection', (connection: EngineConnection) => this.lines.opened(connection));
-    // A second transport for an existing connection would bypass all limits.
-    server.engine.use((request: IncomingMessage, _response: unknown, next: (error?: Error) => void) =>
-      next(/[?&]sid=/.test(request.url ?? '') ? new Error('One transport a connection') : undefined),
-    );
+    server.engine.use((request: IncomingMessage, response: object, next: (error?: Error) => void) => {
+      // The engine keeps the response until the connection ends, and with it the request.
+      Object.assign(response, { req: null });
+      // A second transport for an existing connection would bypass all limits.
+      next(/[?&]sid=/.test(request.url ?? '') ? new Error('One transport a connection') : undefined);
+    });
     // The default namespace requires no token and is unused.
     server.use((_socket, next) => next(new Error(`Connect to ${RELAY_NAMESPACE}`)));
     return server;
+  }
+
+  /**
+   * Binds the gateway's events. Nest's own way subscribes to each event of each socket with RxJS: some KiB per client,
+   * and an event that ends after its client has left is never answered, so its bytes would count for ever.
+   */
+  override bindMessageHandlers(
+    socket: RelaySocket,
+    handlers: MessageMappingProperties[],
+    resultOf: (called: unknown) => Observable<Ack>,
+  ): void {
+    for (const { message, callback, isAckHandledManually } of handlers)
+      onEvent(socket, message as string, (body, answer) => {
+        const next = (ack: Ack): void => (isAckHandledManually ? undefined : answer(ack));
+        const error = (failure: unknown): void => this.logger.error(failure);
+        resultOf(callback(body, answer)).subscribe({ next, error });
+      });
   }
 
   /** Socket.IO leaves other upgrades unanswered, and answers plain requests in its own format. */

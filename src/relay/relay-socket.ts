@@ -18,14 +18,14 @@ import type { Clock } from '../common/clock.js';
 import type { Config } from '../config/config.js';
 import { checkFileAnswer } from './file-answer.js';
 import type { ConnectionBounds } from './connection-bounds.js';
-import type { HandshakeDto } from './relay.dto.js';
 
 /** How long a client that ignored a `file:read` is not asked again, ms [RELAY-23]. */
 const SILENCE_MS = 60_000;
 
 /** Data that the handshake stores on a socket. */
 export interface RelaySocketData {
-  handshake: HandshakeDto;
+  /** Displayed name of the client. */
+  name: string;
   userId: string;
   /** Login of the client's newest token. */
   loginId: string;
@@ -115,6 +115,21 @@ export class SocketChannel implements ClientChannel {
     this.logger.warn({ ...this.socket.data.client.key, fault: checked }, 'A client’s file is not taken');
     return null;
   }
+}
+
+/**
+ * Handles an event. `body` is what the client sent, a list if it sent several values; `RelayConnections` has put the
+ * acknowledgement behind it.
+ */
+export function onEvent(
+  socket: RelaySocket,
+  event: string,
+  handle: (body: unknown, answer: (ack: Ack) => void) => void,
+): void {
+  socket.on(event as keyof ClientToServerEvents, (...args: unknown[]) => {
+    const answer = args.pop() as (ack: Ack) => void;
+    handle(args.length > 1 ? args : args[0], answer);
+  });
 }
 
 /** Accepts and ignores the acknowledgement of a notice. */

@@ -23,32 +23,24 @@ import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseRequestInSlices } from '../common/request-parser.js';
-import { loopTurn } from '../common/loop-turn.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
-import { asOwner } from '../common/work-owner.js';
 import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { ClientReports } from '../turns/engine/client-reports.js';
 import { ClientUploads } from '../turns/engine/client-uploads.js';
+import { CallEvents } from './call-events.js';
+import { EventAnswers } from './event-answers.js';
 import { Handshake } from './handshake.js';
 import { checkStatus } from './folder-status.js';
-import { FilePutDto, FolderStatusDto, ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
+import { FilePutDto, FolderStatusDto, ResumeEntryDto } from './relay.dto.js';
 import type { RelayNamespace, RelaySocket } from './relay-socket.js';
-import { relayErrorOf } from './relay-error.js';
 import { RelayConnections } from './relay-connections.js';
 import { SessionOpenings } from './session-openings.js';
-
-/** Events that may begin in one turn of the event loop, so that they share commits (`test/e2e/relay-cost.spec.ts`). */
-const AT_ONCE = 32;
 
 /** The relay gateway: handles the Socket.IO events of clients and acknowledges each. */
 @WebSocketGateway({ namespace: RELAY_NAMESPACE })
 @Access('client')
 export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect {
-  /** The loop turn of the last event, and how many more may begin in it. */
-  private turn = -1;
-  private left = 0;
-
   constructor(
     private readonly handshake: Handshake,
     private readonly connections: RelayConnections,
@@ -57,6 +49,8 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     private readonly presence: Presence,
     private readonly sessions: SessionsService,
     private readonly openings: SessionOpenings,
+    private readonly answers: EventAnswers,
+    private readonly callEvents: CallEvents,
     private readonly auth: AuthService,
     private readonly memberships: Memberships,
     private readonly logger: PinoLogger,
@@ -70,6 +64,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
 
   handleConnection(socket: RelaySocket): void {
     this.connections.open(socket);
+    this.callEvents.bind(socket);
   }
 
   handleDisconnect(socket: RelaySocket): void {
@@ -84,17 +79,17 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     @Answer() answer: (ack: Ack<ResumeAnswer>) => void,
   ): Promise<void> {
     this.connections.resuming(socket);
-    const ack = await this.acknowledge(socket, async () => {
+    const ack = await this.answers.of(socket, async () => {
       const entries = await readEntries(body);
       const { key } = socket.data.client;
       // During its handshake the socket was not yet registered, so an ended login or membership missed it.
       await this.auth.requireLogin(socket.data.loginId, key.userId);
       await this.memberships.require(key);
-      const { client, handshake } = socket.data;
+      const { client, name } = socket.data;
       // After this answer a posted turn must find the client's folders on any node.
       const [resumed] = await Promise.all([
         this.reports.resume(key, entries),
-        this.presence.opened(client, handshake.name),
+        this.presence.opened(client, name),
       ]);
       return resumed;
     });
@@ -122,33 +117,10 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     }
   }
 
-  /** A step of a call that the client is handling. */
-  @SubscribeMessage('tool:status')
-  status(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
-    return this.acknowledge(socket, async () => {
-      const { status, note = null, ...call } = await parseRequestInSlices(ToolStatusDto, body);
-      await this.reports.status(socket.data.client.key, call, status, note);
-      return {};
-    });
-  }
-
-  /** How a call ended; acknowledged once it is committed. */
-  @SubscribeMessage('tool:result')
-  result(
-    @ConnectedSocket() socket: RelaySocket,
-    @MessageBody() body: unknown,
-  ): Promise<Ack<{ duplicate?: true }>> {
-    return this.acknowledge(socket, async () => {
-      const report = await parseRequestInSlices(ToolResultDto, body);
-      const duplicate = await this.reports.result(socket.data.client.key, report, report);
-      return duplicate ? { duplicate: true as const } : {};
-    });
-  }
-
   /** A file as it is now on the client's disk, the new Cloud content. */
   @SubscribeMessage('files:put')
   putFile(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack<FilePutAnswer>> {
-    return this.acknowledge(socket, async () => {
+    return this.answers.of(socket, async () => {
       const put = await parseRequestInSlices(FilePutDto, body);
       return this.uploads.put(socket.data.client.key, put);
     });
@@ -157,7 +129,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
   /** The Active Files of a session, replacing the last list. */
   @SubscribeMessage('session:active_files')
   activeFiles(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
-    return this.acknowledge(socket, async () => {
+    return this.answers.of(socket, async () => {
       const { sessionId, activeFiles } = await parseRequestInSlices(SessionActiveFilesDto, body);
       const { workspaceId, userId } = socket.data.client.key;
       await this.sessions.replaceActiveFiles(workspaceId, sessionId, userId, activeFiles);
@@ -168,7 +140,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
   /** How a folder of the client differs from the Cloud, replacing the last report. */
   @SubscribeMessage('folder:status')
   folderStatus(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
-    return this.acknowledge(socket, async () => {
+    return this.answers.of(socket, async () => {
       const { client } = socket.data;
       const status = await parseRequestInSlices(FolderStatusDto, body);
       await this.presence.report(client, checkStatus(client, status));
@@ -182,7 +154,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     @ConnectedSocket() socket: RelaySocket,
     @MessageBody() token: unknown,
   ): Promise<Ack<{ expiresAt: string }>> {
-    return this.acknowledge(socket, async () => {
+    return this.answers.of(socket, async () => {
       if (typeof token !== 'string')
         throw new DomainError('VALIDATION_ERROR', 'auth:refresh takes the token, a string.');
       const verified = await this.auth.verifyAccessToken(token);
@@ -191,29 +163,6 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
       this.connections.renewed(socket, verified);
       return { expiresAt: isoTime(verified.expiresAt) };
     });
-  }
-
-  /** Acknowledges every event, within its user's limits; a failed event never ends the connection. */
-  private acknowledge<T extends object>(socket: RelaySocket, handle: () => Promise<T>): Promise<Ack<T>> {
-    return asOwner(socket.data.userId, () => this.answerOf(handle));
-  }
-
-  private mayBeginAtOnce(): boolean {
-    const turn = loopTurn();
-    if (turn !== this.turn) [this.turn, this.left] = [turn, AT_ONCE];
-    this.left -= 1;
-    return this.left >= 0;
-  }
-
-  private async answerOf<T extends object>(handle: () => Promise<T>): Promise<Ack<T>> {
-    try {
-      if (!this.mayBeginAtOnce()) await yieldIfBusy();
-      return { ok: true, ...(await handle()) };
-    } catch (error) {
-      if (error instanceof DomainError) return { ok: false, error: relayErrorOf(error) };
-      this.logger.error({ err: error }, 'A relay event failed');
-      return { ok: false, error: { code: 'INTERNAL_ERROR', message: 'The server failed; send it again.' } };
-    }
   }
 }
 

@@ -7,7 +7,9 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { TurnsModule } from '../turns/engine/turns.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { CallEvents } from './call-events.js';
 import { ConnectionEnds } from './connection-ends.js';
+import { EventAnswers } from './event-answers.js';
 import { Handshake } from './handshake.js';
 import { ConnectionBounds } from './connection-bounds.js';
 import { RelayConnections } from './relay-connections.js';
@@ -27,7 +29,9 @@ import { SocketQuota } from './socket-quota.js';
     WorkspacesModule,
   ],
   providers: [
+    CallEvents,
     ConnectionEnds,
+    EventAnswers,
     Handshake,
     RelayConnections,
     RelayGateway,

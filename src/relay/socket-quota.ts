@@ -28,7 +28,7 @@ export class SocketQuota {
       this.ofUser.remove(userId, client);
       this.ofWorkspace.remove(workspaceId, client);
     };
-    if (connection.readyState === 'open') connection.once('close', give);
+    if (connection.readyState === 'open') connection.on('close', give);
     else give();
   }
 }

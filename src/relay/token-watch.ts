@@ -1,4 +1,4 @@
-import { isoTime } from '../common/clock.js';
+import { type Clock, isoTime } from '../common/clock.js';
 import { longTimeout } from '../common/timers.js';
 import { ignore, type RelaySocket } from './relay-socket.js';
 
@@ -7,13 +7,13 @@ const WARNING_MS = 60_000;
 
 /** Warns a client that its token is about to expire, and ends the connection when it has. */
 export class TokenWatch {
-  private warning: NodeJS.Timeout | null = null;
-  private end: NodeJS.Timeout | null = null;
+  /** Of the warning, then of the end. */
+  private timer: NodeJS.Timeout | undefined;
   private expiresAt: number | null = null;
 
   constructor(
     private readonly socket: RelaySocket,
-    private readonly now: () => number,
+    private readonly clock: Clock,
   ) {}
 
   /** Starts or restarts with a token valid until `expiresAt` (epoch ms); warns once per expiry. */
@@ -21,15 +21,15 @@ export class TokenWatch {
     if (expiresAt === this.expiresAt) return;
     this.expiresAt = expiresAt;
     this.stop();
-    const left = Math.max(expiresAt - this.now(), 0);
-    const warn = (): void =>
-      void this.socket.emit('auth:expiring', { expiresAt: isoTime(expiresAt) }, ignore);
-    this.warning = longTimeout(warn, left > WARNING_MS ? left - WARNING_MS : left / 2);
-    this.end = longTimeout(() => this.socket.disconnect(true), left);
+    const left = Math.max(expiresAt - this.clock.now(), 0);
+    const warnMs = left > WARNING_MS ? left - WARNING_MS : left / 2;
+    this.timer = longTimeout(() => {
+      this.socket.emit('auth:expiring', { expiresAt: isoTime(expiresAt) }, ignore);
+      this.timer = longTimeout(() => this.socket.disconnect(true), left - warnMs);
+    }, warnMs);
   }
 
   stop(): void {
-    if (this.warning) clearTimeout(this.warning);
-    if (this.end) clearTimeout(this.end);
+    clearTimeout(this.timer);
   }
 }

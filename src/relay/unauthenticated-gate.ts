@@ -1,8 +1,9 @@
 import { type RelayError, RELAY_NAMESPACE } from '@patchbay/protocol';
-import type { Socket } from 'socket.io';
+import type { Socket } from 'node:net';
+import type { Socket as RelaySocket } from 'socket.io';
 
 /** The connection below a Socket.IO socket. */
-export type EngineConnection = Socket['conn'];
+export type EngineConnection = RelaySocket['conn'];
 
 /** Bytes before the handshake is accepted: enough for a token, tools, folders and a retry with another token. */
 export const MAX_UNAUTHENTICATED_BYTES = 16 * 1024;
@@ -20,7 +21,7 @@ const REFUSAL = `4${RELAY_NAMESPACE},${JSON.stringify({ message: TOO_LARGE.messa
 const MAX_LATE_BYTES = 64 * 1024;
 
 /** Destroys an ended connection, since the peer might never close its side. */
-export function destroyConnection({ request: { socket } }: EngineConnection): void {
+export function destroyConnection(socket: Socket): void {
   let late = 0;
   socket.prependListener('data', (chunk: Buffer) => {
     late += chunk.length;

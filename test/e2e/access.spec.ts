@@ -11,7 +11,7 @@ describe('access rules', () => {
     const handlers = handlersOf(server.app);
     expect(handlers.length).toBeGreaterThan(10);
     const events = handlers.filter(({ kind }) => kind === 'event').map(({ name }) => name);
-    expect(events).toEqual(expect.arrayContaining(['RelayGateway.resume', 'RelayGateway.result']));
+    expect(events).toEqual(expect.arrayContaining(['RelayGateway.resume', 'RelayGateway.putFile']));
     expect(handlers.filter(({ rule }) => rule === undefined)).toEqual([]);
   });
 

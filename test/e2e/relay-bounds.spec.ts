@@ -1,4 +1,5 @@
 import type { Settings } from '../../src/config/config.js';
+import { ConnectedClients } from '../../src/clients/connected-clients.js';
 import { ConnectionBounds } from '../../src/relay/connection-bounds.js';
 import { storesOf } from '../contract/backends.js';
 import { FakeClient } from '../support/fake-client.js';
@@ -264,6 +265,14 @@ describe('a relay connection', () => {
       await untilClosed(silent);
     });
 
+    /** Two of these lists are more than may be in progress at a time with bodies of 1 MiB. */
+    function sendList(client: FakeClient): Promise<unknown> {
+      const { sessionId } = fixture.session;
+      const file = { displayPath: 'x'.repeat(1_000), sha256: '0'.repeat(64), sizeBytes: 0, isDirty: false };
+      const activeFiles = Array.from({ length: 800 }, (_, at) => ({ docPath: `p/${at}`, ...file }));
+      return client.send('session:active_files', { sessionId, activeFiles });
+    }
+
     it('is not read while too many of its bytes are in progress [RELAY-41]', async () => {
       await start({ maxBodyBytes: MIB, maxRelayBytes: MIB });
       const client = await fixture.client();
@@ -271,14 +280,9 @@ describe('a relay connection', () => {
       for (let sent = 0; sent < 8; sent += 1)
         expect(await client.send('files:put', put)).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
       const slow = hold(storesOf(server.app).sessions, 'byId');
-      const file = { displayPath: 'x'.repeat(1_000), sha256: '0'.repeat(64), sizeBytes: 0, isDirty: false };
-      const activeFiles = Array.from({ length: 800 }, (_, at) => ({ docPath: `p/${at}`, ...file }));
-      const lists = [];
-      for (const _ of [1, 2]) {
-        const { sessionId } = fixture.session;
-        lists.push(client.send('session:active_files', { sessionId, activeFiles }));
-        await fixture.newSession();
-      }
+      const first = sendList(client);
+      await fixture.newSession();
+      const lists = [first, sendList(client)];
       // Both are in hand.
       await slow.reachedBy(2);
       let isAnswered = false;
@@ -288,6 +292,21 @@ describe('a relay connection', () => {
       slow.release();
       expect(await Promise.all(lists)).toEqual([{ ok: true }, { ok: true }]);
       await next;
+    });
+
+    it('has no bytes in progress any more when its events end after it left [RELAY-41]', async () => {
+      await start({ maxBodyBytes: MIB, maxRelayBytes: MIB });
+      const clients = server.app.get(ConnectedClients, { strict: false });
+      for (const clientId of ['first', 'second']) {
+        const slow = hold(storesOf(server.app).sessions, 'byId');
+        const leaving = await fixture.client({ clientId });
+        sendList(leaving).catch(() => undefined);
+        await slow.reached;
+        leaving.socket.disconnect();
+        await waitFor(() => clients.users().length === 0, 'the client to be gone');
+        slow.release();
+      }
+      await othersGoOn();
     });
 
     it('counts towards the limit of its workspace [RELAY-42]', async () => {

@@ -350,7 +350,7 @@ export const FAULTS = [
   {
     name: 'a socket outlives its token',
     file: 'src/relay/token-watch.ts',
-    find: `    this.end = longTimeout(() => this.socket.disconnect(true), left);\n`,
+    find: `      this.timer = longTimeout(() => this.socket.disconnect(true), left - warnMs);\n`,
     replace: '',
     specs: ['test/e2e/handshake.spec.ts'],
     only: 'does not outlive its token',
