@@ -63,7 +63,7 @@ try {
   const targets = {};
   for (const [name, [editors, orchestrator]] of Object.entries(places)) {
     const users = await makeUsers(editors.url, USERS, name.replaceAll(' ', '-'));
-    await clients.send({ kind: 'patchbay', url: editors.url, users });
+    await clients.send({ kind: 'raw', url: editors.url, users });
     targets[name] = { url: orchestrator.url, users };
   }
   const names = Object.keys(places);

@@ -37,9 +37,18 @@ export class Helper {
   }
 }
 
-/** The built server on a data directory of its own. Its log goes where nobody reads it. */
+/** The built server on a data directory of its own, which is removed at the end. */
 export async function startPatchbay(backend = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
+  const directory = await newDirectory();
+  const running = await startOn(directory, backend);
+  return { ...running, end: () => running.end().then(() => rm(directory, { recursive: true })) };
+}
+
+/** A new folder for temporary data. */
+export const newDirectory = () => mkdtemp(join(tmpdir(), 'patchbay-bench-'));
+
+/** The built server on this data directory. Its log goes where nobody reads it. `readyMs`: from its start to ready. */
+export async function startOn(directory, backend = {}) {
   const port = await freePort();
   const profile = process.env.CPU_PROF;
   const execArgv = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [];
@@ -52,6 +61,7 @@ export async function startPatchbay(backend = {}) {
     PATCHBAY_LOG_LEVEL: process.env.LOG ?? 'warn',
     ...backend,
   };
+  const began = performance.now();
   const server = new Helper('../../dist/main.js', [], {
     env,
     execArgv,
@@ -61,10 +71,10 @@ export async function startPatchbay(backend = {}) {
   for (let tries = 0; ; tries += 1) {
     const ready = await fetch(`${url}/health/ready`).catch(() => null);
     if (ready?.ok) break;
-    if (tries > 200) throw new Error('the server did not start');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (tries > 6_000) throw new Error('the server did not start');
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  return { server, url, end: () => server.end().then(() => rm(directory, { recursive: true })) };
+  return { server, url, directory, readyMs: performance.now() - began, end: () => server.end() };
 }
 
 /** @param {string} url @param {number} count @param {string} [name] @returns {Promise<{ token: string, workspaceId: string, path: string }[]>} */
