@@ -7,10 +7,9 @@
 //
 // SECONDS (per measurement, default 5), WARM_UP (seconds of each before all, default 5), ROUNDS (default 3), LEVELS (calls at
 // once, default 1,32), LOG (log level of the servers, default warn).
-import { spawn } from 'node:child_process';
-import { createConnection } from 'node:net';
 import process from 'node:process';
-import { freePort } from './free-port.mjs';
+import { median } from './relay/measure.mjs';
+import { startRedis } from './relay/redis.mjs';
 import { Helper, makeUsers, onMongo, startPatchbay } from './relay/servers.mjs';
 
 const USERS = 8;
@@ -22,31 +21,8 @@ const LEVELS = (process.env.LEVELS ?? '1,32').split(',').map(Number);
 const { PATCHBAY_TEST_MONGODB_URI: mongoServer } = process.env;
 if (!mongoServer) throw new Error('PATCHBAY_TEST_MONGODB_URI names no server of MongoDB');
 
-/** A redis-server without files, on a port of its own. */
-async function startRedis() {
-  const port = await freePort();
-  const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const child = spawn('redis-server', args, { stdio: 'ignore' });
-  child.once('error', () => {
-    throw new Error('there is no redis-server on the PATH');
-  });
-  for (let tries = 0; tries < 100; tries += 1) {
-    const isUp = await new Promise((resolve) => {
-      const socket = createConnection(port, '127.0.0.1', () => resolve(true)).once('error', () =>
-        resolve(false),
-      );
-      socket.once('connect', () => socket.destroy());
-    });
-    if (isUp) return { url: `redis://127.0.0.1:${port}`, end: () => child.kill('SIGTERM') };
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('redis-server did not start');
-}
-
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
-
-const redis = await startRedis();
-const withRedis = { ...onMongo(mongoServer, 'redis'), PATCHBAY_REDIS_URL: redis.url };
+const redis = await startRedis(['--appendonly', 'no']);
+const withRedis = { ...onMongo(mongoServer, 'redis'), PATCHBAY_REDIS_URL: `redis://127.0.0.1:${redis.port}` };
 const without = onMongo(mongoServer, 'alone');
 const servers = [];
 for (const settings of [withRedis, withRedis, without, without]) servers.push(await startPatchbay(settings));

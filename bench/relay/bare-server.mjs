@@ -3,11 +3,13 @@ import { createServer } from 'node:http';
 import process from 'node:process';
 import { Server } from 'socket.io';
 
+/** The connected clients, in the order in which they came. @type {import('socket.io').Socket[]} */
+export const sockets = [];
+
 /**
  * Listens on loopback, and tells the parent process where.
  *
- * @param {(n: number, call: object, sockets: import('socket.io').Socket[]) => Promise<object>} relay Sends the call to
- *   the n-th socket and resolves with its result.
+ * @param {(n: number, call: object) => Promise<object>} relay Sends the call to the n-th client and resolves with its result.
  */
 export function serve(relay) {
   const http = createServer((request, response) => {
@@ -16,7 +18,7 @@ export function serve(relay) {
     request.on('end', async () => {
       try {
         const { toolCalls } = JSON.parse(Buffer.concat(chunks).toString());
-        const result = await relay(Number(request.url.slice(1)), toolCalls[0], sockets);
+        const result = await relay(Number(request.url.slice(1)), toolCalls[0]);
         response.setHeader('content-type', 'application/json');
         response.end(JSON.stringify({ toolResults: [{ status: 'succeeded', result }] }));
       } catch (error) {
@@ -24,7 +26,6 @@ export function serve(relay) {
       }
     });
   });
-  const sockets = [];
   new Server(http, { transports: ['websocket'], perMessageDeflate: false }).on('connection', (socket) =>
     sockets.push(socket),
   );

@@ -1,5 +1,5 @@
 // The floor: POST /<n> → emitWithAck to the n-th socket → 200. What any relay of this kind costs before it does anything.
 import process from 'node:process';
-import { serve } from './bare-server.mjs';
+import { serve, sockets } from './bare-server.mjs';
 
-process.once('message', () => serve((n, call, sockets) => sockets[n].emitWithAck('tool:call', call)));
+process.once('message', () => serve((n, call) => sockets[n].emitWithAck('tool:call', call)));
