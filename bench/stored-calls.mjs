@@ -14,7 +14,7 @@ import { rm } from 'node:fs/promises';
 import process from 'node:process';
 import { databaseSize } from './relay/database-size.mjs';
 import { cpuOf, median, medians, ratios, rounded } from './relay/measure.mjs';
-import { Helper, makeUsers, newDirectory, startOn } from './relay/servers.mjs';
+import { endings, Helper, makeUsers, newDirectory, startOn } from './relay/servers.mjs';
 
 const USERS = 32;
 const CALLS = Number(process.env.CALLS ?? 1_000_000);
@@ -43,16 +43,12 @@ const QUERIES = {
   'newest page': () => ({ order: 'desc' }),
 };
 
-const ends = [];
-const ending = (part) => {
-  ends.unshift(() => part.end());
-  return part;
-};
+const { ending, endAll } = endings();
 
 /** A data directory with users and so many stored calls. */
 async function storeOf(calls) {
   const directory = await newDirectory();
-  ends.unshift(() => rm(directory, { recursive: true }));
+  ending({ end: () => rm(directory, { recursive: true }) });
   const server = await startOn(directory, SETTINGS);
   const users = await makeUsers(server.url, USERS);
   await server.end();
@@ -147,5 +143,5 @@ try {
     { 'many ÷ few': 'CPU', is: rounded(times.cpu, 3) },
   ]);
 } finally {
-  for (const end of ends) await end();
+  await endAll();
 }

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { cpuOf, medians, ratios, rounded } from '../relay/measure.mjs';
 import { startRedis } from '../relay/redis.mjs';
-import { Helper, makeUsers, newDirectory, startPatchbay } from '../relay/servers.mjs';
+import { endings, Helper, makeUsers, newDirectory, startPatchbay } from '../relay/servers.mjs';
 import { startRestate } from './restate-server.mjs';
 
 const USERS = 32;
@@ -28,11 +28,7 @@ const LINES = Array.from({ length: USERS }, (_, n) => ({ token: null, path: `/${
 
 /** @typedef {{ target: { url: string, users: object[] }, pids: number[] }} Running */
 
-const ends = [];
-const ending = (part) => {
-  ends.unshift(() => part.end());
-  return part;
-};
+const { ending, endAll } = endings();
 const clients = ending(new Helper('./clients.mjs'));
 const load = ending(new Helper('./load.mjs'));
 
@@ -110,6 +106,6 @@ try {
   console.table(figures);
   console.table([...summary.values()]);
 } finally {
-  for (const end of ends) await end();
+  await endAll();
   await rm(directory, { recursive: true });
 }

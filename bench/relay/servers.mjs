@@ -37,6 +37,22 @@ export class Helper {
   }
 }
 
+/**
+ * What a benchmark ends when it is over, also if it fails: `ending` adds a part with `end()`, `endAll` ends the newest first.
+ */
+export function endings() {
+  const ends = [];
+  return {
+    ending(part) {
+      ends.unshift(() => part.end());
+      return part;
+    },
+    async endAll() {
+      for (const end of ends) await end();
+    },
+  };
+}
+
 /** The built server on a data directory of its own, which is removed at the end. */
 export async function startPatchbay(backend = {}) {
   const directory = await newDirectory();
@@ -71,7 +87,7 @@ export async function startOn(directory, backend = {}) {
   for (let tries = 0; ; tries += 1) {
     const ready = await fetch(`${url}/health/ready`).catch(() => null);
     if (ready?.ok) break;
-    if (tries > 6_000) throw new Error('the server did not start');
+    if (tries > 6_000 || server.child.exitCode !== null) throw new Error('the server did not start');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return { server, url, directory, readyMs: performance.now() - began, end: () => server.end() };
