@@ -7,7 +7,8 @@
 // because a client takes 8 calls at a time: 256 concurrent turns just fill the windows. The floor has the same 32
 // sockets and sends the same bodies, without tokens, checks, storage or trail.
 //
-// Floor and server take turns. A ratio is the median of the ratios of rounds, other figures are medians of rounds.
+// Floor and server take turns. A ratio is the median of the ratios of rounds, other figures are medians of rounds. Many short
+// rounds: so both meet the same noise.
 //   CPU    the server's own CPU time for a call, ms; it says most where other work shares the machine
 //   KB     what the server wrote for a call, to files and sockets (`wchar` of /proc/<pid>/io); the floor's is sockets alone
 //   kept   bytes by which the data directory grew for a call, with the log folded in and the trail's indexes up to date,
@@ -15,7 +16,7 @@
 //
 // PATCHBAY_TEST_MONGODB_URI: a server of MongoDB, on which another Patchbay has its store, beside the embedded one.
 //
-// SECONDS (per measurement, default 4), WARM_UP (seconds of each server before all, default 8), ROUNDS (default 3), LEVELS
+// SECONDS (per measurement, default 2), WARM_UP (seconds of each server before all, default 8), ROUNDS (default 7), LEVELS
 // (default 1,32,256), LOG (patchbay's log level, default warn), CLIENT (raw, or sdk: our own client, whose tools tell that
 // they start and wait until that is stored: a commit more); CPU_PROF=<dir> writes a profile of the server there and
 // measures nothing but it.
@@ -26,8 +27,8 @@ import { cpuOf, medians, ratios, rounded, writtenBy } from './relay/measure.mjs'
 import { Helper, makeUsers, onMongo, startPatchbay } from './relay/servers.mjs';
 
 const USERS = 32;
-const SECONDS = Number(process.env.SECONDS ?? 4);
-const ROUNDS = Number(process.env.ROUNDS ?? 3);
+const SECONDS = Number(process.env.SECONDS ?? 2);
+const ROUNDS = Number(process.env.ROUNDS ?? 7);
 const WARM_UP = Number(process.env.WARM_UP ?? 8);
 const LEVELS = (process.env.LEVELS ?? '1,32,256').split(',').map(Number);
 const CLIENT = process.env.CLIENT ?? 'raw';

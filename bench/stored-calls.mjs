@@ -6,7 +6,7 @@
 //   start   from the start of the process until /health/ready, ms: the median of STARTS (default 3)
 //   audit   GET …/audit until the first events, ms: the first query, and median and longest of 19 more with other values
 //   rate    relayed calls a second, 32 at once, as bench/relay.mjs has them, and the server's CPU time for one; the servers
-//           take turns, and a ratio is the median of the ratios of ROUNDS (default 5, SECONDS each, default 4; before them
+//           take turns, and a ratio is the median of the ratios of ROUNDS (default 9, SECONDS each, default 2; before them
 //           WARM_UP seconds, default 8)
 //
 // A million calls take some minutes, and some gigabytes in TMPDIR.
@@ -20,8 +20,8 @@ const USERS = 32;
 const CALLS = Number(process.env.CALLS ?? 1_000_000);
 const FEW = Number(process.env.FEW ?? 1_000);
 const STARTS = Number(process.env.STARTS ?? 3);
-const SECONDS = Number(process.env.SECONDS ?? 4);
-const ROUNDS = Number(process.env.ROUNDS ?? 5);
+const SECONDS = Number(process.env.SECONDS ?? 2);
+const ROUNDS = Number(process.env.ROUNDS ?? 9);
 const WARM_UP = Number(process.env.WARM_UP ?? 8);
 const LOADER = new URL('../test/support/typescript.mjs', import.meta.url).href;
 /** The fill takes longer than a token lives. */

@@ -8,8 +8,8 @@
 // Restate's own, in ms. The packages are installed in this folder alone, without their install scripts (one of them reports
 // the installation to others).
 //
-// PEERS (default bullmq,restate), SECONDS (per measurement, default 6), WARM_UP (seconds of each before all, default 8),
-// ROUNDS (default 3), LEVELS (default 32,256).
+// PEERS (default bullmq,restate), SECONDS (per measurement, default 3), WARM_UP (seconds of each before all, default 8),
+// ROUNDS (default 5), LEVELS (default 32,256).
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -19,8 +19,8 @@ import { endings, Helper, makeUsers, newDirectory, startPatchbay } from '../rela
 import { startRestate } from './restate-server.mjs';
 
 const USERS = 32;
-const SECONDS = Number(process.env.SECONDS ?? 6);
-const ROUNDS = Number(process.env.ROUNDS ?? 3);
+const SECONDS = Number(process.env.SECONDS ?? 3);
+const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const WARM_UP = Number(process.env.WARM_UP ?? 8);
 const LEVELS = (process.env.LEVELS ?? '32,256').split(',').map(Number);
 const PEERS = (process.env.PEERS ?? 'bullmq,restate').split(',');
