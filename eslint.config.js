@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 const NODE_GLOBALS =
-  'AbortController AbortSignal Buffer TextDecoder TextEncoder URL clearTimeout console fetch performance process setImmediate setTimeout';
+  'AbortController AbortSignal Buffer TextDecoder TextEncoder URL URLSearchParams clearTimeout console fetch performance process setImmediate setTimeout';
 
 const MAX_LINES = ['error', { max: 300, skipBlankLines: true, skipComments: true }];
 

@@ -1,17 +1,18 @@
-// p50 and p99 of one relayed, durable call on one node, on two nodes with Redis and on two without, with the editor on one
-// node and the orchestrator on the other, all on one server of MongoDB:
+// Calls per second, p50 and p99 of a relayed call on one node, on two and three nodes with Redis, and on two without, all on
+// one server of MongoDB:
 //   PATCHBAY_TEST_MONGODB_URI=mongodb://… npm run bench:nodes
 //
-// It starts four servers: two that share a database and a redis-server of its own (from the PATH), of which one alone is the
-// node to compare with, and two that share another database and know of each other by the store alone. The three take turns.
+// It starts five servers: three that share a database and a redis-server of its own (from the PATH), of which one alone is
+// the node to compare with, and two that share another database and know of each other by the store alone. Where there
+// are several nodes, each call is posted at another one than its editor is connected to. The places take turns; a ratio is
+// the median of the ratios of rounds. CPU is the time of all nodes for a call, ms, without the database and Redis.
 //
 // SECONDS (per measurement, default 5), WARM_UP (seconds of each before all, default 5), ROUNDS (default 3), LEVELS (calls at
 // once, default 1,32), LOG (log level of the servers, default warn).
-import { spawn } from 'node:child_process';
-import { createConnection } from 'node:net';
 import process from 'node:process';
-import { freePort } from './free-port.mjs';
-import { Helper, makeUsers, onMongo, startPatchbay } from './relay/servers.mjs';
+import { cpuOf, medians, ratios, rounded } from './relay/measure.mjs';
+import { startRedis } from './relay/redis.mjs';
+import { endings, Helper, makeUsers, onMongo, startPatchbay } from './relay/servers.mjs';
 
 const USERS = 8;
 const SECONDS = Number(process.env.SECONDS ?? 5);
@@ -22,70 +23,76 @@ const LEVELS = (process.env.LEVELS ?? '1,32').split(',').map(Number);
 const { PATCHBAY_TEST_MONGODB_URI: mongoServer } = process.env;
 if (!mongoServer) throw new Error('PATCHBAY_TEST_MONGODB_URI names no server of MongoDB');
 
-/** A redis-server without files, on a port of its own. */
-async function startRedis() {
-  const port = await freePort();
-  const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const child = spawn('redis-server', args, { stdio: 'ignore' });
-  child.once('error', () => {
-    throw new Error('there is no redis-server on the PATH');
-  });
-  for (let tries = 0; tries < 100; tries += 1) {
-    const isUp = await new Promise((resolve) => {
-      const socket = createConnection(port, '127.0.0.1', () => resolve(true)).once('error', () =>
-        resolve(false),
-      );
-      socket.once('connect', () => socket.destroy());
-    });
-    if (isUp) return { url: `redis://127.0.0.1:${port}`, end: () => child.kill('SIGTERM') };
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('redis-server did not start');
+const { ending, endAll } = endings();
+const clients = ending(new Helper('./clients.mjs'));
+const load = ending(new Helper('./load.mjs'));
+
+/** The servers of each place. */
+async function startPlaces() {
+  const redis = ending(await startRedis(['--appendonly', 'no']));
+  const withRedis = {
+    ...onMongo(mongoServer, 'redis'),
+    PATCHBAY_REDIS_URL: `redis://127.0.0.1:${redis.port}`,
+  };
+  const without = onMongo(mongoServer, 'alone');
+  const nodes = [];
+  for (const settings of [withRedis, withRedis, withRedis, without, without])
+    nodes.push(ending(await startPatchbay(settings)));
+  const [first, second, third, ...others] = nodes;
+  return {
+    'one node': [first],
+    'two with Redis': [first, second],
+    'three with Redis': [first, second, third],
+    'two without': others,
+  };
 }
 
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
-
-const redis = await startRedis();
-const withRedis = { ...onMongo(mongoServer, 'redis'), PATCHBAY_REDIS_URL: redis.url };
-const without = onMongo(mongoServer, 'alone');
-const servers = [];
-for (const settings of [withRedis, withRedis, without, without]) servers.push(await startPatchbay(settings));
-const [first, second, third, fourth] = servers;
-const clients = new Helper('./clients.mjs');
-const load = new Helper('./load.mjs');
-try {
-  // Where the editors of each are, and where its calls are posted.
-  const places = {
-    'one node': [first, first],
-    'two with Redis': [first, second],
-    'two without': [third, fourth],
-  };
-  const targets = {};
-  for (const [name, [editors, orchestrator]] of Object.entries(places)) {
-    const users = await makeUsers(editors.url, USERS, name.replaceAll(' ', '-'));
-    await clients.send({ kind: 'patchbay', url: editors.url, users });
-    targets[name] = { url: orchestrator.url, users };
+/** Connects an editor of each user, and returns where to post their calls. */
+async function connect(name, among) {
+  const users = await makeUsers(among[0].url, USERS, name.replaceAll(' ', '-'));
+  for (const [n, { url }] of among.entries()) {
+    const here = users.filter((_, user) => user % among.length === n);
+    await clients.send({ kind: 'raw', url, users: here });
+    const { url: next } = among[(n + 1) % among.length];
+    for (const user of here) user.path = next + user.path;
   }
+  return { url: among[0].url, users };
+}
+
+try {
+  const places = await startPlaces();
+  const targets = {};
+  for (const [name, among] of Object.entries(places)) targets[name] = await connect(name, among);
+  const measure = async (name, concurrency, seconds) => {
+    const pids = places[name].map(({ server }) => server.child.pid);
+    const before = await cpuOf(pids);
+    const { calls, ...times } = await load.send({ ...targets[name], concurrency, seconds });
+    return { ...times, cpu: ((await cpuOf(pids)) - before) / calls };
+  };
   const names = Object.keys(places);
-  for (const name of names) await load.send({ ...targets[name], concurrency: 8, seconds: WARM_UP });
+  for (const name of names) await measure(name, 8, WARM_UP);
   const rows = [];
   for (const concurrency of LEVELS) {
     const measured = Object.fromEntries(names.map((name) => [name, []]));
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const name of names)
-        measured[name].push(await load.send({ ...targets[name], concurrency, seconds: SECONDS }));
-    }
-    const of = (name, key) => median(measured[name].map((round) => round[key]));
-    const one = of('one node', 'p50');
+    for (let round = 0; round < ROUNDS; round += 1)
+      for (const name of names) measured[name].push(await measure(name, concurrency, SECONDS));
     for (const name of names) {
-      const [p50, p99] = [of(name, 'p50'), of(name, 'p99')];
-      const times = Number((p50 / one).toFixed(2));
-      rows.push({ concurrent: concurrency, nodes: name, p50, p99, 'p50 × one node': times });
+      const { rate, p50, p99, cpu } = medians(measured[name]);
+      const times = ratios(measured[name], measured['one node']);
+      rows.push({
+        ...{
+          concurrent: concurrency,
+          nodes: name,
+          'calls/s': Math.round(rate),
+          p50,
+          p99,
+          CPU: rounded(cpu, 2),
+        },
+        ...{ 'rate × one node': rounded(times.rate, 2), 'p50 × one node': rounded(times.p50, 2) },
+      });
     }
   }
   console.table(rows);
 } finally {
-  await Promise.all([load, clients].map((helper) => helper.end()));
-  await Promise.all(servers.map((server) => server.end()));
-  redis.end();
+  await endAll();
 }

@@ -1,24 +1,27 @@
 // What a call costs in turns of 1, 100 and 1,000 calls, and what connecting costs where much is pending:  npm run bench:turns
 //
-// The server is a process of its own; one raw Socket.IO client takes 8 calls at a time and reports each at once. The time
-// per call is to be flat: the last column is its ratio to that in turns of 100, with the server's own CPU time beside it,
-// which says most where other work shares the machine. Then a client connects to a session of TURNS turns (default 150)
-// of 1,000 pending calls each, that another client's tools can't run: the longest stall is that of `/health/live`, asked
-// every 20 ms from a process of its own.
+// The server is a process of its own; one raw Socket.IO client takes 8 calls at a time and reports each at once. As many
+// calls are measured at each size, CALLS (default 1,000, at least one turn): a turn of 1,000 beside 1,000 turns of one, of
+// which 8 are open at a time. The sizes take turns, ROUNDS times (default 3); a ratio to turns of one call is the median of
+// those of rounds, and is not to grow with the size.
+//   CPU   the server's own CPU time for a call, ms; it says most where other work shares the machine
+//   KB    what the server wrote for a call, to files and sockets
+//
+// Then a client connects to a session of TURNS turns (default 150) of 1,000 pending calls each, that another client's tools
+// can't run: the longest stall is that of `/health/live`, asked every 20 ms from a process of its own.
 import { fork } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { io } from 'socket.io-client';
-import { freePort } from './free-port.mjs';
+import { cpuOf, medians, ratios, rounded, writtenBy } from './relay/measure.mjs';
+import { makeUsers, startPatchbay } from './relay/servers.mjs';
 
 const SIZES = [1, 100, 1000];
-const CALLS = Number(process.env.CALLS ?? 3000);
+const AT_ONCE = 8;
+const CALLS = Number(process.env.CALLS ?? 1000);
+const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const TURNS = Number(process.env.TURNS ?? 150);
-const port = await freePort();
-const url = `http://127.0.0.1:${port}`;
 
 if (process.argv[2] === 'watch') {
   const [target] = process.argv.slice(3);
@@ -35,24 +38,11 @@ if (process.argv[2] === 'watch') {
   }
 }
 
-const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
-const server = fork(fileURLToPath(new URL('../dist/main.js', import.meta.url)), [], {
-  env: {
-    ...{
-      PATH: process.env.PATH,
-      PORT: String(port),
-      PATCHBAY_DATA_DIR: directory,
-      PATCHBAY_RATE_LIMIT: 'off',
-    },
-    ...{
-      PATCHBAY_LOG_LEVEL: 'warn',
-      PATCHBAY_REGISTRATION: 'open',
-      PATCHBAY_MAX_OPEN_TURNS: '100000',
-      PATCHBAY_MAX_USER_OPEN_TURNS: '90000',
-    },
-  },
-  stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+const { server, url, end } = await startPatchbay({
+  PATCHBAY_MAX_OPEN_TURNS: '100000',
+  PATCHBAY_MAX_USER_OPEN_TURNS: '90000',
 });
+const pids = [server.child.pid];
 const watcher = fork(fileURLToPath(import.meta.url), ['watch', url]);
 const longestStall = () =>
   new Promise((resolve) => {
@@ -60,36 +50,17 @@ const longestStall = () =>
     watcher.send('tell');
   });
 
-/** CPU time that the server has used, in ms. */
-async function cpu() {
-  const stat = await readFile(`/proc/${server.pid}/stat`, 'utf8').catch(() => '');
-  const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
-  return (user + system) * 10;
-}
-
-async function post(path, body, token) {
-  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
-  const response = await fetch(`${url}/api/v1${path}`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  });
+async function post({ path, token }, body) {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return response.json();
 }
 
-async function person(name) {
-  const { accessToken: token } = await post('/auth/register', {
-    email: `${name}@example.com`,
-    password: 'benchmark-password',
-  });
-  const { id: workspaceId } = await post('/workspaces', { name: 'bench' }, token);
-  const { sessionId } = await post(`/workspaces/${workspaceId}/sessions`, {}, token);
-  return { token, workspaceId, path: `/workspaces/${workspaceId}/sessions/${sessionId}/turns` };
-}
-
+const CONTENT = '# Notes\n\n'.padEnd(200, 'x');
+const HASH = createHash('sha256').update(CONTENT).digest('hex');
 const result = (path) => ({
-  ...{ success: true, message: 'File created.', path, sizeBytes: 1000, hash: 'a'.repeat(64) },
+  ...{ success: true, message: 'File created.', path, sizeBytes: CONTENT.length, hash: HASH },
   ...{ created: true, overwritten: false, errorCode: null },
 });
 
@@ -114,45 +85,50 @@ async function connect({ token, workspaceId }, tools) {
 const calls = (count) =>
   Array.from({ length: count }, (_, n) => ({
     ...{ toolCallId: `call_${n}`, name: 'workspace_create_file' },
-    arguments: { path: `src/notes-${n}.md`, content: '# Notes\n\n'.padEnd(200, 'x') },
+    arguments: { path: `src/notes-${n}.md`, content: CONTENT },
   }));
 
 async function measure(user, size) {
-  const began = performance.now();
-  const before = await cpu();
-  const turns = Math.max(1, Math.round(Math.min(CALLS, size * 400) / size));
-  for (let n = 0; n < turns; n += 1) {
-    const { result: turn } = await post(user.path, { toolCalls: calls(size), waitMs: 300_000 }, user.token);
-    if (turn.kind !== 'final') throw new Error('a turn did not end');
-  }
+  const [began, cpu, written] = [performance.now(), await cpuOf(pids), await writtenBy(pids)];
+  const turns = Math.max(1, Math.round(CALLS / size));
+  let left = turns;
+  const lane = async () => {
+    while (left-- > 0) {
+      const { result: turn } = await post(user, { toolCalls: calls(size), waitMs: 300_000 });
+      if (turn.kind !== 'final') throw new Error('a turn did not end');
+    }
+  };
+  await Promise.all(Array.from({ length: size === 1 ? AT_ONCE : 1 }, lane));
   const done = turns * size;
-  return { size, ms: (performance.now() - began) / done, cpu: ((await cpu()) - before) / done };
+  return {
+    ms: (performance.now() - began) / done,
+    cpu: ((await cpuOf(pids)) - cpu) / done,
+    written: ((await writtenBy(pids)) - written) / done,
+  };
 }
 
 try {
-  for (let tries = 0; !(await fetch(`${url}/health/ready`).catch(() => null))?.ok; tries += 1) {
-    if (tries > 200) throw new Error('the server did not start');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  const ada = await person('ada');
+  const [ada, ben] = await makeUsers(url, 2);
   const client = await connect(ada, ['workspace_create_file']);
-  await measure(ada, 1000);
-  const measured = [];
-  for (const size of SIZES) measured.push(await measure(ada, size));
-  const base = measured[1];
+  // The first thousands of calls run in code that is not compiled yet.
+  for (const size of SIZES) await measure(ada, size);
+  const rounds = SIZES.map(() => []);
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const [n, size] of SIZES.entries()) rounds[n].push(await measure(ada, size));
   console.table(
-    measured.map(({ size, ms, cpu: used }) => ({
-      'calls a turn': size,
-      'ms a call': Number(ms.toFixed(2)),
-      'CPU ms a call': Number(used.toFixed(2)),
-      'ms × that of 100': Number((ms / base.ms).toFixed(2)),
-      'CPU × that of 100': Number((used / base.cpu).toFixed(2)),
-    })),
+    SIZES.map((size, n) => {
+      const { ms, cpu, written } = medians(rounds[n]);
+      const times = ratios(rounds[n], rounds[0]);
+      return {
+        ...{ 'calls a turn': size, 'ms a call': rounded(ms, 2), 'CPU a call': rounded(cpu, 2) },
+        ...{ 'KB a call': rounded(written / 1000, 1), 'ms × that of 1': rounded(times.ms, 2) },
+        ...{ 'CPU × that of 1': rounded(times.cpu, 2), 'KB × that of 1': rounded(times.written, 2) },
+      };
+    }),
   );
   client.disconnect();
 
-  const ben = await person('ben');
-  for (let n = 0; n < TURNS; n += 1) await post(ben.path, { toolCalls: calls(1000), waitMs: 0 }, ben.token);
+  for (let n = 0; n < TURNS; n += 1) await post(ben, { toolCalls: calls(1000), waitMs: 0 });
   const rows = [];
   for (const tools of [['another_tool'], ['workspace_create_file']]) {
     await longestStall();
@@ -170,7 +146,5 @@ try {
   console.table(rows);
 } finally {
   watcher.kill();
-  server.kill();
-  await new Promise((resolve) => server.once('exit', resolve));
-  await rm(directory, { recursive: true });
+  await end();
 }

@@ -1,5 +1,5 @@
 // Runs each benchmark of bench/ with the least that it can measure, to see that it still runs; what it measures then says
-// nothing. `bench:hostile` is a check of its own, in .ci/run.
+// nothing. `bench:hostile` is a check of its own, in .ci/run; `bench:peers` installs packages, and is run by hand.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import process from 'node:process';
@@ -23,8 +23,11 @@ const LEAST = {
     : null,
   'relay.mjs': [{ SECONDS: '0.2', WARM_UP: '0.2', ROUNDS: '1', LEVELS: '1' }],
   'start.mjs': [{}, '1'],
+  'stored-calls.mjs': [
+    { CALLS: '2000', FEW: '100', STARTS: '1', SECONDS: '0.2', WARM_UP: '0.2', ROUNDS: '1' },
+  ],
   'storage.ts': [{ SECONDS: '0.01' }],
-  'turn-size.mjs': [{ CALLS: '10', TURNS: '2' }],
+  'turn-size.mjs': [{ CALLS: '10', TURNS: '2', ROUNDS: '1' }],
   'work-hop.mjs': [{}],
 };
 

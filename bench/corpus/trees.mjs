@@ -92,7 +92,9 @@ function packageTree(name, sha256) {
 
 /** Releases are made: each changes lines of every third file, adds a file and removes one. */
 function ownCorpus() {
-  const trees = new Map(OWN.map((path) => [path, treeOf(join(ROOT, path))]));
+  // What `npm run bench:peers` has installed is no source.
+  const isOwn = ([path]) => !path.split('/').includes('node_modules');
+  const trees = new Map(OWN.map((path) => [path, new Map([...treeOf(join(ROOT, path))].filter(isOwn))]));
   const releases = new Map();
   const first = OWN.at(-1);
   let last = trees.get(first);

@@ -1,19 +1,10 @@
-// The editors: raw Socket.IO clients that acknowledge a call and report its result at once.
+// The editors: raw Socket.IO clients that acknowledge a call and report its result at once; or those of our own SDK.
 import process from 'node:process';
+import { MemoryJournals, RelayClient } from '@patchbay/client/relay';
 import { io } from 'socket.io-client';
+import { result } from './call.mjs';
 
 const OPTIONS = { transports: ['websocket'], forceNew: true, reconnection: false };
-
-const result = (path) => ({
-  success: true,
-  message: 'File created.',
-  path,
-  sizeBytes: 1000,
-  hash: 'a'.repeat(64),
-  created: true,
-  overwritten: false,
-  errorCode: null,
-});
 
 const connected = (socket) =>
   new Promise((resolve, reject) => socket.once('connect', resolve).once('connect_error', reject));
@@ -36,6 +27,20 @@ async function editor(url, { token, workspaceId }, n) {
   if (!answer.ok) throw new Error(answer.error.message);
 }
 
+/** A client of our SDK: acknowledges, tells that it starts and waits until the server has stored that, then reports. */
+async function sdkEditor(url, { token, workspaceId }, n) {
+  const createFile = async (call, context) => {
+    await context.start();
+    return { result: result(call.arguments.path) };
+  };
+  const relay = new RelayClient({
+    ...{ url, token, workspaceId, clientId: `bench-${n}`, journal: new MemoryJournals() },
+    tools: { workspace_create_file: createFile },
+    onWarning: (message) => console.error(message),
+  });
+  await relay.connect();
+}
+
 /** A client of the floor: its acknowledgement is the result. */
 async function bareClient(url) {
   const socket = io(url, OPTIONS);
@@ -45,7 +50,8 @@ async function bareClient(url) {
 
 process.on('message', async ({ kind, url, users, count }) => {
   try {
-    if (kind === 'patchbay') await Promise.all(users.map((user, n) => editor(url, user, n)));
+    const connect = { raw: editor, sdk: sdkEditor }[kind];
+    if (connect) await Promise.all(users.map((user, n) => connect(url, user, n)));
     else for (let n = 0; n < count; n += 1) await bareClient(url);
     process.send({});
   } catch (error) {

@@ -1,26 +1,16 @@
 // The load generator: keeps `concurrency` requests under way for some seconds, one after another over kept connections.
 import { Agent, request } from 'node:http';
 import process from 'node:process';
+import { BODY } from './call.mjs';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1024, noDelay: true });
-
-const body = JSON.stringify({
-  toolCalls: [
-    {
-      toolCallId: 'call_1',
-      name: 'workspace_create_file',
-      arguments: { path: 'src/notes.md', content: '# Notes\n\n'.padEnd(1000, 'x') },
-    },
-  ],
-  waitMs: 60_000,
-});
 
 /** @param {string} url @param {{ token: string | null, path: string }} user @returns {Promise<void>} */
 function call(url, { token, path }) {
   return new Promise((resolve, reject) => {
     const headers = {
       'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
+      'content-length': Buffer.byteLength(BODY),
       ...(token && { authorization: `Bearer ${token}` }),
     };
     const sent = request(new URL(path, url), { method: 'POST', agent, headers }, (response) => {
@@ -34,7 +24,7 @@ function call(url, { token, path }) {
       response.on('error', reject);
     });
     sent.on('error', reject);
-    sent.end(body);
+    sent.end(BODY);
   });
 }
 

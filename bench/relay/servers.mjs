@@ -38,11 +38,36 @@ export class Helper {
 }
 
 /**
- * The built server on a data directory of its own. Its log goes where nobody reads it.
+ * What a benchmark ends when it is over, also if it fails: `ending` adds a part with `end()`, `endAll` ends the newest first.
+ */
+export function endings() {
+  const ends = [];
+  return {
+    ending(part) {
+      ends.unshift(() => part.end());
+      return part;
+    },
+    async endAll() {
+      for (const end of ends) await end();
+    },
+  };
+}
+
+/**
+ * The built server on a data directory of its own, which is removed at the end.
  * @param {object} [backend] @param {string[]} [options] of node
  */
 export async function startPatchbay(backend = {}, options = []) {
-  const directory = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
+  const directory = await newDirectory();
+  const running = await startOn(directory, backend, options);
+  return { ...running, end: () => running.end().then(() => rm(directory, { recursive: true })) };
+}
+
+/** A new folder for temporary data. */
+export const newDirectory = () => mkdtemp(join(tmpdir(), 'patchbay-bench-'));
+
+/** The built server on this data directory. Its log goes where nobody reads it. `readyMs`: from its start to ready. */
+export async function startOn(directory, backend = {}, options = []) {
   const port = await freePort();
   const profile = process.env.CPU_PROF;
   const execArgv = [...options, ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : [])];
@@ -50,11 +75,13 @@ export async function startPatchbay(backend = {}, options = []) {
     PATH: process.env.PATH,
     PORT: String(port),
     PATCHBAY_DATA_DIR: directory,
-    PATCHBAY_RATE_LIMIT: 'off',
+    // Counts, and is not reached.
+    PATCHBAY_RATE_LIMIT: '10000000',
     PATCHBAY_REGISTRATION: 'open',
     PATCHBAY_LOG_LEVEL: process.env.LOG ?? 'warn',
     ...backend,
   };
+  const began = performance.now();
   const server = new Helper('../../dist/main.js', [], {
     env,
     execArgv,
@@ -64,10 +91,10 @@ export async function startPatchbay(backend = {}, options = []) {
   for (let tries = 0; ; tries += 1) {
     const ready = await fetch(`${url}/health/ready`).catch(() => null);
     if (ready?.ok) break;
-    if (tries > 200) throw new Error('the server did not start');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (tries > 6_000 || server.child.exitCode !== null) throw new Error('the server did not start');
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  return { server, url, end: () => server.end().then(() => rm(directory, { recursive: true })) };
+  return { server, url, directory, readyMs: performance.now() - began, end: () => server.end() };
 }
 
 /** @param {string} url @param {number} count @param {string} [name] @returns {Promise<{ token: string, workspaceId: string, path: string }[]>} */
