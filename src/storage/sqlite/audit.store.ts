@@ -7,7 +7,7 @@ import { SqliteDatabase } from './database.js';
 import { TrailLog } from './trail-log.js';
 import { TrailProjection } from './trail-projection.js';
 import { fromRow } from './trail-rows.js';
-import { examineRows, type ExaminedRow, matches } from './trail-search.js';
+import { examine, matches } from './trail-search.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
 /** Events that one search examines; fewer for what a session did last. */
@@ -36,21 +36,21 @@ export class SqliteAuditStore extends AuditStore {
     const workspace = this.workspaces.find(workspaceId);
     const events: AuditEvent[] = [];
     if (workspace === null) return { events, nextAfter: null };
-    const range = { workspace, filter, afterSeq, order, firstRows: limit + 1 };
+    const lastSeq = this.trail.lastSeq(workspace);
     let [examined, last] = [0, afterSeq];
-    for (const rows of examineRows(this.database, this.projection, range)) {
+    const range = { workspace, filter, afterSeq, lastSeq, order, limit };
+    for (const step of examine(this.database, this.projection, range)) {
       await yieldIfBusy();
-      for (const row of rows) {
-        if (examined >= maxEvents) return { events, nextAfter: last };
+      if (examined >= maxEvents) return { events, nextAfter: last };
+      for (const row of step.rows) {
         for (const event of eventsOf(row, filter, order)) {
-          if (order === 'asc' ? event.seq <= afterSeq : event.seq >= afterSeq) continue;
+          if (event.seq < step.first || event.seq > step.last) continue;
           if (events.length === limit) return { events, nextAfter: events.at(-1)!.seq };
           events.push(event);
         }
-        const [, seq, lastSeq] = row;
-        examined += lastSeq - seq + 1;
-        last = order === 'asc' ? lastSeq : seq;
       }
+      examined += step.examined;
+      last = order === 'asc' ? step.last : step.first;
     }
     return { events, nextAfter: null };
   }
@@ -71,9 +71,8 @@ export class SqliteAuditStore extends AuditStore {
 }
 
 /** The matching events of a row in this order. */
-function eventsOf([, seq, , text]: ExaminedRow, filter: AuditFilter, order: AuditOrder): AuditEvent[] {
+function eventsOf([seq, text]: [number, string], filter: AuditFilter, order: AuditOrder): AuditEvent[] {
   const events: AuditEvent[] = [];
-  if (text === null) return events;
   fromRow(text).forEach((event, at) => {
     if (matches(event, filter)) events.push({ ...event, seq: seq + at, at: isoTime(event.at) });
   });

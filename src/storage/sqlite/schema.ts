@@ -125,7 +125,8 @@ CREATE INDEX patch_parts_by_batch ON patch_parts (batch);
 `;
 
 /**
- * The trail is a log: a row has the events of a commit, `seq` to `last_seq`, at most 64 (`trail-rows.ts`). What queries
+ * The trail is a log: a row has the events of a commit, `seq` to `last_seq`, at most 64, of
+ * the times `first_at` to `last_at` (`trail-rows.ts`). What queries
  * need besides is projected from it in batches (`trail-projection.ts`): the rows of a session, of a turn and of an event
  * without a turn, and the first row of a call. A name is an id: the 16 bytes of a UUID, or any other as it is.
  */
@@ -135,6 +136,8 @@ CREATE TABLE trail (
   workspace INTEGER NOT NULL,
   seq INTEGER NOT NULL,
   last_seq INTEGER NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
   events TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX trail_seq ON trail (workspace, seq);

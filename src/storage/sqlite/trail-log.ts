@@ -4,7 +4,8 @@ import { SqliteDatabase } from './database.js';
 import { toRows } from './trail-rows.js';
 import { TrailProjection } from './trail-projection.js';
 
-const INSERT = 'INSERT INTO trail (workspace, seq, last_seq, events) VALUES (?, ?, ?, ?)';
+const INSERT =
+  'INSERT INTO trail (workspace, seq, last_seq, first_at, last_at, events) VALUES (?, ?, ?, ?, ?, ?)';
 
 /** Appends to the trail of each workspace. */
 @Injectable()
@@ -29,8 +30,9 @@ export class TrailLog {
   /** Inserts events from this sequence number on; call it in a job. */
   insert(workspace: number, firstSeq: number, events: readonly AuditDraft[]): void {
     let last = firstSeq - 1;
-    for (const { count, text } of toRows(events)) {
-      const { lastInsertRowid } = this.database.run(INSERT, [workspace, last + 1, last + count, text]);
+    for (const { count, firstAt, lastAt, text } of toRows(events)) {
+      const values = [workspace, last + 1, last + count, firstAt, lastAt, text];
+      const { lastInsertRowid } = this.database.run(INSERT, values);
       this.projection.appended(workspace, last + 1, count, Number(lastInsertRowid));
       last += count;
     }

@@ -46,7 +46,7 @@ describe('the rows of a trail', () => {
   it('contain the text of each property that a search names', () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 5 }), (events) => {
-        const [{ text: row }] = toRows(events) as [{ count: number; text: string }];
+        const row = toRows(events)[0]!.text;
         for (const { name, actor, fields: own, at: _at, attempt: _attempt, ...ids } of events) {
           const named = { ...ids, ...actor, name, ...own };
           for (const [property, value] of Object.entries(named)) {

@@ -32,12 +32,25 @@ type Part = { [name: string]: Json } & { f?: Fields; g?: Fields };
 
 const NOTHING = Object.fromEntries(PROPERTIES.map((property) => [property, null])) as unknown as Flat;
 
-/** The events of a commit in rows, each as JSON. */
-export function toRows(events: readonly AuditDraft[]): { count: number; text: string }[] {
-  const rows: { count: number; text: string }[] = [];
-  for (let at = 0; at < events.length; at += EVENTS_PER_ROW) {
-    const ofRow = events.slice(at, at + EVENTS_PER_ROW);
-    rows.push({ count: ofRow.length, text: JSON.stringify(toParts(ofRow)) });
+/** Events as a row has them. */
+export interface TrailRow {
+  count: number;
+  /** The earliest and the latest of their times, epoch ms. */
+  firstAt: number;
+  lastAt: number;
+  text: string;
+}
+
+/** The events of a commit in rows. */
+export function toRows(events: readonly AuditDraft[]): TrailRow[] {
+  const rows: TrailRow[] = [];
+  for (let from = 0; from < events.length; from += EVENTS_PER_ROW) {
+    const ofRow = events.slice(from, from + EVENTS_PER_ROW);
+    const times = ofRow.map(({ at }) => at);
+    rows.push({
+      ...{ count: ofRow.length, firstAt: Math.min(...times), lastAt: Math.max(...times) },
+      text: JSON.stringify(toParts(ofRow)),
+    });
   }
   return rows;
 }

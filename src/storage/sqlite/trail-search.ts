@@ -6,60 +6,114 @@ import type { TrailProjection } from './trail-projection.js';
 import { fromRow, propertyText } from './trail-rows.js';
 import type { SqlValue } from './values.js';
 
-/** Rows of one step: it blocks this thread. */
-const STEP_ROWS = 256;
+/** Events, or rows of a name, that one step examines: it blocks this thread. */
+const STEP_EVENTS = 4_096;
+const STEP_ROWS = 64;
 
-/** A row that a search examines; `events` is null if none of them can match. */
-export type ExaminedRow = [id: number, seq: number, lastSeq: number, events: string | null];
-
-/** Reads up to `limit` rows beyond a row. */
-type Read = (beyond: ExaminedRow, limit: number) => ExaminedRow[];
-
-/** What a search reads: the rows of a workspace beyond a sequence number, in this order. */
+/** What a search reads: the trail of a workspace beyond a sequence number, in this order. */
 export interface SearchRange {
   workspace: number;
   filter: AuditFilter;
   afterSeq: number;
+  /** The last sequence number of the workspace. */
+  lastSeq: number;
   order: AuditOrder;
-  /** Rows of the first step; each further one reads twice as many. */
-  firstRows: number;
+  /** Events that are wanted. */
+  limit: number;
 }
 
+/** A step of a search. */
+export interface SearchStep {
+  /** The rows that may have matching events, in the order of the search. */
+  rows: [seq: number, events: string][];
+  /** Sequence numbers of the events that count, of those in the rows. */
+  first: number;
+  last: number;
+  examined: number;
+}
+
+/** A row of a name; `events` is null if none of them can match. */
+type NamedRow = [id: number, seq: number, lastSeq: number, events: string | null];
+
 /**
- * The rows that may have matching events, in steps: those of a session, a turn or a call if the filter names one, else
- * all of the workspace. The rows that are not projected yet are scanned.
+ * Examines the rows of a session, a turn or a call if the filter names one, else all of the workspace. The rows that are
+ * not projected yet are scanned.
  */
-export function* examineRows(
+export function* examine(
   database: SqliteDatabase,
   projection: TrailProjection,
   range: SearchRange,
-): Generator<ExaminedRow[]> {
-  const { workspace, filter, order } = range;
-  const start = startOf(database, range);
-  const isAscending = order === 'asc';
-  const [beyond, seqBeyond] = isAscending ? ['>', 'seq > ?'] : ['<', 'seq < ?'];
-  const { clause, texts } = mayMatch(filter);
-  const columns = `t.id, t.seq, t.last_seq, CASE WHEN ${clause} THEN t.events END`;
-  const name = searchName(database, projection, workspace, filter);
-  const reach = projection.reach(workspace);
-  const scan = (afterRow: number, fromSeq: number): Read => {
-    const sql = `SELECT ${columns} FROM trail t WHERE t.workspace = ? AND t.${seqBeyond} AND t.seq >= ? AND t.id > ?
-      ORDER BY t.seq ${order} LIMIT ?`;
-    return ([, seq], limit) =>
-      database.all<ExaminedRow>(sql, [...texts, workspace, seq, fromSeq, afterRow, limit]);
-  };
+): Generator<SearchStep> {
+  const name = searchName(database, projection, range);
   if (name === null) {
-    yield* steps(scan(0, 0), start, range.firstRows);
+    yield* scan(database, range, { firstSeq: 1, row: 0 });
     return;
   }
-  const named: Read = ([id], limit) => {
-    const sql = `SELECT ${columns} FROM trail_names n CROSS JOIN trail t ON t.id = n.trail
-      WHERE n.name = ? AND n.workspace = ? AND n.trail ${beyond} ? AND n.trail <= ?
-      ORDER BY n.trail ${order} LIMIT ?`;
-    return database.all<ExaminedRow>(sql, [...texts, idColumn(name), workspace, id, reach.row, limit]);
-  };
-  const tail = scan(reach.row, reach.firstSeq);
-  for (const read of isAscending ? [named, tail] : [tail, named]) yield* steps(read, start, range.firstRows);
+  const reach = projection.reach(range.workspace);
+  const parts = [named(database, range, name, reach.row), scan(database, range, reach)];
+  for (const part of range.order === 'asc' ? parts : parts.reverse()) yield* part;
+}
+
+/** Examines rows beyond this row and from this sequence number on. */
+function* scan(
+  database: SqliteDatabase,
+  { workspace, filter, afterSeq, lastSeq, order, limit }: SearchRange,
+  beyond: { firstSeq: number; row: number },
+): Generator<SearchStep> {
+  const { clause, values } = mayMatch(filter);
+  const sql = `SELECT t.seq, t.events FROM trail t WHERE t.workspace = ? AND t.id > ? AND t.seq <= ? AND t.seq >=
+    coalesce((SELECT max(seq) FROM trail WHERE workspace = ? AND seq <= ?), 0) AND ${clause} ORDER BY t.seq ${order}`;
+  const isAscending = order === 'asc';
+  let low = Math.max(beyond.firstSeq, isAscending ? afterSeq + 1 : 1);
+  let high = isAscending ? lastSeq : Math.min(lastSeq, afterSeq - 1);
+  for (let size = limit + 1; low <= high; size = Math.min(2 * size, STEP_EVENTS)) {
+    const first = isAscending ? low : Math.max(low, high - size + 1);
+    const last = isAscending ? Math.min(high, low + size - 1) : high;
+    const keys = [workspace, beyond.row, last, workspace, first];
+    const rows = database.all<[number, string]>(sql, [...keys, ...values]);
+    yield { rows, first, last, examined: last - first + 1 };
+    if (isAscending) low = last + 1;
+    else high = first - 1;
+  }
+}
+
+/** Examines the projected rows of a name, up to this row. */
+function* named(
+  database: SqliteDatabase,
+  { workspace, filter, afterSeq, order, limit }: SearchRange,
+  name: string,
+  lastRow: number,
+): Generator<SearchStep> {
+  const { clause, values } = mayMatch(filter);
+  const isAscending = order === 'asc';
+  const sql = `SELECT t.id, t.seq, t.last_seq, CASE WHEN ${clause} THEN t.events END
+    FROM trail_names n CROSS JOIN trail t ON t.id = n.trail
+    WHERE n.name = ? AND n.workspace = ? AND n.trail ${isAscending ? '>' : '<'} ? AND n.trail <= ?
+    ORDER BY n.trail ${order} LIMIT ?`;
+  const key = [idColumn(name), workspace];
+  const bounds = isAscending ? { first: afterSeq + 1, last: Infinity } : { first: 1, last: afterSeq - 1 };
+  let row = isAscending
+    ? rowOf(database, workspace, bounds.first) - 1
+    : rowOf(database, workspace, bounds.last) + 1;
+  for (let size = Math.min(limit + 1, STEP_ROWS); ; size = Math.min(2 * size, STEP_ROWS)) {
+    const found = database.all<NamedRow>(sql, [...values, ...key, row, lastRow, size]);
+    const rows = found.flatMap(([, seq, , events]): [number, string][] =>
+      events === null ? [] : [[seq, events]],
+    );
+    const examined = found.reduce((sum, [, seq, lastSeq]) => sum + lastSeq - seq + 1, 0);
+    const end = found.at(-1);
+    if (end === undefined) return;
+    const [, seq, lastSeq] = end;
+    yield { rows, examined, ...(isAscending ? { ...bounds, last: lastSeq } : { ...bounds, first: seq }) };
+    if (found.length < size) return;
+    [row] = end;
+  }
+}
+
+/** The row with the event of this number, or the last one before it; 0 if there is none. */
+function rowOf(database: SqliteDatabase, workspace: number, seq: number): number {
+  const sql = 'SELECT id FROM trail WHERE workspace = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
+  return database.get<[number]>(sql, [workspace, seq])?.[0] ?? 0;
 }
 
 /** Whether an event matches; a path also matches an event that concerns more files than it names. */
@@ -84,27 +138,35 @@ function propertiesOf({ actor, fields, ...event }: AuditDraft): Record<(typeof P
 }
 
 /** A condition that every row with a matching event fulfils, and its parameters. */
-function mayMatch(filter: AuditFilter): { clause: string; texts: string[] } {
-  const texts = PROPERTIES.flatMap((property) => {
+function mayMatch(filter: AuditFilter): { clause: string; values: SqlValue[] } {
+  const clauses: string[] = [];
+  const values: SqlValue[] = [];
+  const require = (clause: string, ...parameters: SqlValue[]): void => {
+    clauses.push(clause);
+    values.push(...parameters);
+  };
+  const { from, to, path, below } = filter;
+  if (from !== undefined) require('t.last_at >= ?', from);
+  if (to !== undefined) require('t.first_at <= ?', to);
+  for (const property of PROPERTIES) {
     const value = filter[property];
-    return value === undefined ? [] : [propertyText(property === 'event' ? 'name' : property, value)];
-  });
-  const clauses = texts.map(() => 'instr(t.events, ?) > 0');
-  const { path, below } = filter;
-  if (path !== undefined || (below !== undefined && below !== '')) {
-    const paths = searchTextsOf(filter);
-    clauses.push(`(${paths.map(() => 'instr(t.events, ?) > 0').join(' OR ')})`);
-    texts.push(...paths);
+    if (value === undefined) continue;
+    require(CONTAINS, propertyText(property === 'event' ? 'name' : property, value));
   }
-  return { clause: clauses.join(' AND ') || '1', texts };
+  if (path !== undefined || (below !== undefined && below !== '')) {
+    const texts = searchTextsOf(filter);
+    require(`(${texts.map(() => CONTAINS).join(' OR ')})`, ...texts);
+  }
+  return { clause: clauses.join(' AND ') || '1', values };
 }
+
+const CONTAINS = 'instr(t.events, ?) > 0';
 
 /** The name whose rows have all matching events; null for the whole trail. */
 function searchName(
   database: SqliteDatabase,
   projection: TrailProjection,
-  workspace: number,
-  { sessionId, turnId, callId }: AuditFilter,
+  { workspace, filter: { sessionId, turnId, callId } }: SearchRange,
 ): string | null {
   if (turnId !== undefined || callId === undefined) return turnId ?? sessionId ?? null;
   // Events of a call belong to its turn, or to none.
@@ -119,22 +181,4 @@ function searchName(
       : ['id = ?', [first]];
   const found = database.get<[string]>(`SELECT events FROM trail WHERE ${where}`, values);
   return fromRow(found?.[0] ?? '[]').find((event) => event.callId === callId)?.turnId ?? callId;
-}
-
-/** The row before the first one to examine. Its place in the trail is the sequence number's, even if it has none. */
-function startOf(database: SqliteDatabase, { workspace, afterSeq, order }: SearchRange): ExaminedRow {
-  const sql = 'SELECT id, seq FROM trail WHERE workspace = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
-  const at = order === 'asc' ? afterSeq + 1 : afterSeq - 1;
-  const [id, seq] = database.get<[number, number]>(sql, [workspace, at]) ?? [0, 0];
-  return order === 'asc' ? [id - 1, seq - 1, seq - 1, null] : [id + 1, seq + 1, seq + 1, null];
-}
-
-function* steps(read: Read, start: ExaminedRow, firstRows: number): Generator<ExaminedRow[]> {
-  let last = start;
-  for (let limit = Math.min(firstRows, STEP_ROWS); ; limit = Math.min(2 * limit, STEP_ROWS)) {
-    const rows = read(last, limit);
-    if (rows.length > 0) yield rows;
-    if (rows.length < limit) return;
-    last = rows.at(-1)!;
-  }
 }
