@@ -1,3 +1,4 @@
+import { UseGuards } from '@nestjs/common';
 import {
   Ack as Answer,
   ConnectedSocket,
@@ -30,6 +31,7 @@ import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { ClientReports } from '../turns/engine/client-reports.js';
 import { ClientUploads } from '../turns/engine/client-uploads.js';
+import { ClientEventGuard } from './client-event.guard.js';
 import { Handshake } from './handshake.js';
 import { checkStatus } from './folder-status.js';
 import { FilePutDto, FolderStatusDto, ResumeEntryDto, ToolResultDto, ToolStatusDto } from './relay.dto.js';
@@ -44,6 +46,7 @@ const AT_ONCE = 32;
 /** The relay gateway: handles the Socket.IO events of clients and acknowledges each. */
 @WebSocketGateway({ namespace: RELAY_NAMESPACE })
 @Access('client')
+@UseGuards(ClientEventGuard)
 export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect {
   /** The loop turn of the last event, and how many more may begin in it. */
   private turn = -1;
