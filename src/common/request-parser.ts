@@ -8,6 +8,7 @@ import {
   validateSync,
 } from 'class-validator';
 import { type FieldFaults, REPEATED, throwIfAny } from './domain-error.js';
+import { compileConstraints } from './constraints.js';
 import { yieldIfBusy } from './yield-if-busy.js';
 import { type DtoClass, type PropertyRule, propertyRules } from './request.decorators.js';
 
@@ -24,6 +25,8 @@ interface Shape {
   /** The maximum length of each property that declares one. */
   longest: ReadonlyMap<string, number>;
   rules: ReadonlyMap<string, PropertyRule>;
+  /** Whether an instance meets all constraints. */
+  isValid: (instance: object) => boolean;
 }
 
 /** Work in steps; the caller may yield between them. */
@@ -89,8 +92,9 @@ function* build(dto: DtoClass, value: unknown, path: string, faults: Faults): St
         : bounded(raw, shape.longest.get(property));
     }
   }
-  for (const error of validateSync(instance, VALIDATION)) {
-    faults.add(join(path, error.property), messageOf(error));
+  if (!shape.isValid(instance)) {
+    for (const error of validateSync(instance, VALIDATION))
+      faults.add(join(path, error.property), messageOf(error));
   }
   return instance;
 }
@@ -168,6 +172,7 @@ function shapeOf(dto: DtoClass): Shape {
         ),
       ),
       rules,
+      isValid: compileConstraints(dto),
     };
     shapes.set(dto, shape);
   }
