@@ -38,13 +38,14 @@ export const APP_OPTIONS: NestApplicationOptions = {
 
 /** Configures an app of the AppModule beyond its modules. */
 export async function setUp(app: NestFastifyApplication, config: Config): Promise<void> {
-  app.useLogger(new ServerLogger(app.get(ServerLog)));
+  const log = app.get(ServerLog);
+  app.useLogger(new ServerLogger(log));
   app.flushLogs();
   const fastify = app.getHttpAdapter().getInstance();
   const tokens = app.get(AccessTokens);
   fastify.senders.userOf = (headers) => tokens.userOf(headers);
   const isVerbose = config.logLevel === 'debug' || config.logLevel === 'trace';
-  logRequests(fastify, app.get(ClientAddresses), isVerbose);
+  logRequests(fastify, log, app.get(ClientAddresses), isVerbose);
   refuseWhileStopping(fastify, app.get(Lifecycle));
   limitTokenless(fastify, app.get(RateLimits));
   refuseOutside(fastify, config.basePath);

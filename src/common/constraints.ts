@@ -24,7 +24,8 @@ export function compileConstraints(dto: DtoClass): (instance: object) => boolean
     const { propertyName: name, type, constraints, constraintCls, each } = metadata;
     const property = properties.get(name) ?? { name, conditions: [], constraints: [] };
     properties.set(name, property);
-    if (type === ValidationTypes.CONDITIONAL_VALIDATION) property.conditions.push(constraints[0]);
+    if (type === ValidationTypes.CONDITIONAL_VALIDATION)
+      property.conditions.push(constraints[0] as Property['conditions'][number]);
     else if (type === ValidationTypes.NESTED_VALIDATION)
       throw new Error(`${dto.name}.${name}: use @Nested()`);
     else if (constraintCls !== undefined) {
