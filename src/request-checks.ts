@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { releaseBody } from './bodies/held-bodies.js';
 import { RequestBodies } from './bodies/request-bodies.js';
 import type { AccessedRequest } from './common/access.js';
+import { DomainError } from './common/domain-error.js';
 import { parseRequestInSlices } from './common/request-parser.js';
 import { yieldIfBusy } from './common/yield-if-busy.js';
 import { RequestLimits } from './limits/request-limits.js';
@@ -22,7 +23,9 @@ export class RequestChecks {
   install(fastify: FastifyInstance): void {
     fastify.addHook('preHandler', async (request, reply) => {
       const { rules } = request.routeOptions.config;
-      if (rules !== undefined) await this.prepare(request, reply, rules);
+      if (rules === undefined) return;
+      if (hasEmptyParameter(request)) throw new DomainError('NOT_FOUND', 'No such route');
+      await this.prepare(request, reply, rules);
     });
     fastify.addHook('onSend', (request: AccessedRequest, reply, payload, done) => {
       releaseBody(reply.raw);
@@ -46,4 +49,9 @@ export class RequestChecks {
     if (rules.body !== null) request.body = await parseRequestInSlices(rules.body, request.body);
     if (access !== undefined) access.isForAnswer = !rules.endsAccess;
   }
+}
+
+/** Fastify's router matches an empty path segment, which no route takes. Only a path below the route may be empty. */
+function hasEmptyParameter({ params }: FastifyRequest): boolean {
+  return Object.entries(params as object).some(([name, value]) => value === '' && name !== '*');
 }
