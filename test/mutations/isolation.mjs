@@ -143,7 +143,7 @@ export const FAULTS = [
   {
     name: "a removed member's record is committed",
     file: 'src/storage/sqlite/record-store.ts',
-    find: `      requireMember(this.database, workspace, by.userId);\n`,
+    find: `        if (workspace !== undefined) requireMember(this.database, workspace, by!.userId);\n`,
     replace: '',
     specs: ['test/contract/members-writes.spec.ts'],
   },
