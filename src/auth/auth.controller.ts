@@ -4,7 +4,7 @@ import type { Credentials } from '@patchbay/protocol';
 import type { FastifyRequest } from 'fastify';
 import { Access } from '../common/access.js';
 import { ClientAddresses } from '../common/http/client-address.js';
-import { CountedAs } from '../limits/rate-limit.guard.js';
+import { CountedAs } from '../limits/request-limits.js';
 import { inAnswer, Route } from '../common/route.js';
 import { LoginDto, RefreshDto, RegisterDto } from './auth.dto.js';
 import { AuthService } from './auth.service.js';

@@ -1,5 +1,4 @@
-import { applyDecorators, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { applyDecorators, Injectable, SetMetadata } from '@nestjs/common';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { AccessedRequest } from '../common/access.js';
@@ -8,7 +7,7 @@ import { holdBody } from './held-bodies.js';
 import { StalledBody } from './read-body.js';
 import type { Reception } from './receiving.js';
 
-const RAW_BODY = 'patchbay:raw-body';
+export const RAW_BODY = 'patchbay:raw-body';
 
 /** The route takes bytes of any content type; `@Body()` is a Buffer of at most the size of one file. */
 export const RawBody = (): MethodDecorator =>
@@ -18,48 +17,34 @@ export const RawBody = (): MethodDecorator =>
     ApiBody({ schema: { type: 'string' } }),
   );
 
-/** Reads bodies after the guards, so that an unauthenticated body is never held in memory. */
+/** Reads bodies after the access check, so that an unauthenticated body is never held in memory. */
 @Injectable()
 export class RequestBodies {
-  constructor(
-    private readonly reader: BodyReader,
-    private readonly reflector: Reflector,
-  ) {}
+  constructor(private readonly reader: BodyReader) {}
 
-  /**
-   * Reads the body into `request.body` for pipes and handlers. Returns the function that releases its bytes, to be
-   * called when the request is handled.
-   */
-  async receive(context: ExecutionContext): Promise<() => void> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<AccessedRequest>();
-    if (request.method === 'GET' || request.method === 'HEAD') return noop;
-    const raw = this.reflector.get<boolean | undefined>(RAW_BODY, context.getHandler()) ?? false;
+  /** Reads the body into `request.body`. Its bytes count until `releaseBody` is called. */
+  async receive(request: AccessedRequest, reply: FastifyReply, isRaw: boolean): Promise<void> {
+    if (request.method === 'GET' || request.method === 'HEAD') return;
     const reception = this.reader.open(request);
-    const release = (): void => {
+    holdBody(reply.raw, () => {
       request.body = undefined;
       reception.release();
-    };
+    });
     try {
-      request.body = await this.read(request, raw, reception);
+      request.body = await this.read(request, isRaw, reception);
     } catch (error) {
-      release();
-      if (error instanceof StalledBody) void http.getResponse<FastifyReply>().header('Connection', 'close');
+      if (error instanceof StalledBody) void reply.header('Connection', 'close');
       throw error;
     }
-    holdBody(http.getResponse<FastifyReply>().raw, release);
-    return release;
   }
 
-  private read(request: AccessedRequest, raw: boolean, reception: Reception): unknown {
+  private read(request: AccessedRequest, isRaw: boolean, reception: Reception): unknown {
     const { headers } = request;
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity')
       throw unsupported('Compressed bodies are not supported');
     const declared = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-    if (!declared) return raw ? Buffer.alloc(0) : undefined;
-    return raw ? this.reader.raw(request, reception) : this.reader.json(request, reception);
+    if (!declared) return isRaw ? Buffer.alloc(0) : undefined;
+    return isRaw ? this.reader.raw(request, reception) : this.reader.json(request, reception);
   }
 }
-
-function noop(): void {}

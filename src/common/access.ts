@@ -23,11 +23,13 @@ export const ENDS_ACCESS = 'patchbay:ends-access';
 /** The handler may end its caller's own access; the response is sent all the same. */
 export const EndsAccess = (): MethodDecorator => SetMetadata(ENDS_ACCESS, true);
 
-/** What the access guard attaches to a request. */
+/** What the access check attaches to a request with a token. */
 export interface AccessContext {
   user?: User;
   /** The login of the user's access token. */
   loginId?: string;
+  /** The answer requires the same access at the time when it is sent. */
+  isForAnswer?: boolean;
   /** Lowercase. */
   workspaceId?: string;
   /** The role that the user must have, at the start of the request and when the response is sent. */

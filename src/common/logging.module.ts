@@ -1,15 +1,5 @@
-import {
-  type DynamicModule,
-  Global,
-  type LoggerService,
-  type MiddlewareConsumer,
-  Module,
-  type NestModule,
-  RequestMethod,
-} from '@nestjs/common';
-import { ApplicationConfig } from '@nestjs/core';
-import type { DestinationStream } from 'pino';
-import type { Options } from 'pino-http';
+import { type DynamicModule, Global, type LoggerService, Module } from '@nestjs/common';
+import type { DestinationStream, LoggerOptions } from 'pino';
 import { Config } from '../config/config.js';
 import { standardOutput } from './log-output.js';
 import { type LogLevel, PinoLogger, ServerLog } from './pino-logger.js';
@@ -25,24 +15,10 @@ const SECRETS = [
   'jwtSecret',
 ];
 
-/** Provides a PinoLogger per class and a logger with the request id per request. */
+/** Provides a PinoLogger per class. */
 @Global()
 @Module({ providers: [PinoLogger], exports: [PinoLogger] })
-export class LoggingModule implements NestModule {
-  constructor(
-    private readonly log: ServerLog,
-    private readonly application: ApplicationConfig,
-  ) {}
-
-  configure(consumer: MiddlewareConsumer): void {
-    const unprefixed = this.application.getGlobalPrefixOptions().exclude ?? [];
-    consumer.apply(this.log.middleware).forRoutes(
-      // Without a leading slash: Nest prepends the prefix, and the prefix alone matches too.
-      { path: '{/*splat}', method: RequestMethod.ALL },
-      ...unprefixed.map(({ path, requestMethod }) => ({ path, method: requestMethod })),
-    );
-  }
-}
+export class LoggingModule {}
 
 /** Structured logs on stdout; every entry of a request has its id. They never contain a URL, header or body. */
 export function loggingModule(destination?: DestinationStream): DynamicModule {
@@ -50,18 +26,15 @@ export function loggingModule(destination?: DestinationStream): DynamicModule {
     provide: ServerLog,
     inject: [Config],
     useFactory: ({ logLevel }: Config) =>
-      new ServerLog(httpLogging(logLevel), destination ?? standardOutput()),
+      new ServerLog(logOptions(logLevel), destination ?? standardOutput()),
   };
   return { module: LoggingModule, providers: [log], exports: [ServerLog] };
 }
 
-function httpLogging(level: string): Options {
+function logOptions(level: string): LoggerOptions {
   return {
     level,
     redact: { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: '[secret]' },
-    // `logRequests` logs requests by route: a URL may hold file paths.
-    autoLogging: false,
-    serializers: { req: ({ id }: { id: string }) => ({ id }) },
   };
 }
 

@@ -1,33 +1,33 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, Scope } from '@nestjs/common';
-import type { DestinationStream, Logger } from 'pino';
-import { type HttpLogger, type Options, pinoHttp } from 'pino-http';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 /** A message, or fields (an Error is the field `err`) with a message. */
 export type LogArguments = [message: string] | [fields: object, message?: string];
 
-/** The log of one server, and the middleware that gives each request a logger with its id. */
+/** The log of one server. Lines of a request carry its id. */
 export class ServerLog {
-  private readonly http: HttpLogger;
-  private readonly ofRequest = new AsyncLocalStorage<Logger>();
+  private readonly logger: Logger;
+  private readonly requestIds = new AsyncLocalStorage<string>();
 
-  constructor(options: Options, destination: DestinationStream) {
-    this.http = pinoHttp(options, destination);
+  constructor(options: LoggerOptions, destination: DestinationStream) {
+    this.logger = pino(options, destination);
   }
 
-  readonly middleware = (request: IncomingMessage, response: ServerResponse, next: () => void): void =>
-    // `request.log` is Fastify's own; the newest of `allLogs` is the one just created.
-    this.http(request, response, () => this.ofRequest.run(request.allLogs.at(-1)!, next));
+  /** Runs the work of a request. */
+  ofRequest(id: string, work: () => void): void {
+    this.requestIds.run(id, work);
+  }
 
   write(level: LogLevel, context: string | undefined, args: LogArguments): void {
-    const logger = this.ofRequest.getStore() ?? this.http.logger;
+    if (!this.logger.isLevelEnabled(level)) return;
+    const id = this.requestIds.getStore();
     const [first, ...message] = args;
-    const fields = first instanceof Error ? { err: first } : first;
-    if (typeof fields === 'string') logger[level]({ context }, fields);
-    else logger[level]({ context, ...fields }, ...message);
+    const about = { ...(id !== undefined && { req: { id } }), context };
+    if (typeof first === 'string') this.logger[level](about, first);
+    else this.logger[level]({ ...about, ...(first instanceof Error ? { err: first } : first) }, ...message);
   }
 }
 

@@ -48,7 +48,7 @@ const KEEP_ALIVE_MS = 72_000;
 const CHECK_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Creates Fastify with bounded connections, refusals in the API's form, and no body parsing before the guards. */
+/** Creates Fastify with bounded connections, refusals in the API's form, and no body parsing before the access check. */
 export function fastifyAdapter(config: Config): FastifyAdapter {
   const addresses = new ClientAddresses(config.trustedProxies);
   const connections = new Connections(config);
@@ -74,9 +74,7 @@ export function fastifyAdapter(config: Config): FastifyAdapter {
   const senders = new Senders(addresses);
   gateRequests(fastify, senders);
   leaveBodiesUnread(fastify);
-  const unreadAnswers = new UnreadAnswers(config);
-  watchAnswers(fastify, unreadAnswers);
-  fastify.decorate('connections', connections).decorate('unreadAnswers', unreadAnswers);
+  fastify.decorate('connections', connections).decorate('unreadAnswers', new UnreadAnswers(config));
   fastify.decorate('senders', senders);
   return adapter;
 }
@@ -126,10 +124,11 @@ function noTunnel(): DomainError {
   return new DomainError('NOT_FOUND', 'This server is not a proxy: CONNECT is not supported');
 }
 
-function watchAnswers(fastify: FastifyInstance, answers: UnreadAnswers): void {
+/** Counts every response until it is read. */
+export function watchAnswers(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (request, reply, payload, done) => {
     try {
-      answers.send(request, reply, payload);
+      fastify.unreadAnswers.send(request, reply, payload);
       done(null, payload);
     } catch (error) {
       done(error as Error);
@@ -181,7 +180,7 @@ function leaveBodiesUnread(fastify: FastifyInstance): void {
     withOwnHeaders(request, reply);
     done(hasMalformedQuery(request.url) ? badUrl() : undefined);
   });
-  // Otherwise Fastify would reject the content type before the guards have checked the caller.
+  // Otherwise Fastify would reject the content type before the access check has checked the caller.
   fastify.addHook('preParsing', (request, _reply, payload, done) => {
     request.contentType = request.raw.headers['content-type'];
     delete request.raw.headers['content-type'];

@@ -7,8 +7,9 @@ import { OpenTurnQuota } from './open-turn-quota.js';
 import { Quotas } from './quotas.js';
 import { RateLimits } from './rate-limits.js';
 import { RateWindows } from './rate-windows.js';
+import { RequestLimits } from './request-limits.js';
 
-const LIMITS = [AnswersInFlight, OpenTurnQuota, Quotas, RateLimits, RateWindows];
+const LIMITS = [AnswersInFlight, OpenTurnQuota, Quotas, RateLimits, RateWindows, RequestLimits];
 
 /** Rate limits, quotas and budgets, and the client addresses that they count. */
 @Module({

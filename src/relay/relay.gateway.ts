@@ -1,3 +1,4 @@
+import { UseGuards } from '@nestjs/common';
 import {
   Ack as Answer,
   ConnectedSocket,
@@ -30,6 +31,7 @@ import { ClientReports } from '../turns/engine/client-reports.js';
 import { ClientUploads } from '../turns/engine/client-uploads.js';
 import { CallEvents } from './call-events.js';
 import { EventAnswers } from './event-answers.js';
+import { ClientEventGuard } from './client-event.guard.js';
 import { Handshake } from './handshake.js';
 import { checkStatus } from './folder-status.js';
 import { FilePutDto, FolderStatusDto, ResumeEntryDto } from './relay.dto.js';
@@ -40,6 +42,7 @@ import { SessionOpenings } from './session-openings.js';
 /** The relay gateway: handles the Socket.IO events of clients and acknowledges each. */
 @WebSocketGateway({ namespace: RELAY_NAMESPACE })
 @Access('client')
+@UseGuards(ClientEventGuard)
 export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect {
   constructor(
     private readonly handshake: Handshake,

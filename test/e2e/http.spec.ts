@@ -80,6 +80,8 @@ describe('an error', () => {
     ['DELETE', '/workspaces'],
     ['POST', '/auth/nothing'],
     ['OPTIONS', '/workspaces'],
+    ['GET', '/workspaces//sessions'],
+    ['DELETE', '/workspaces/01a2166d-66db-71f9-8adc-cedc911d2d45/members/'],
   ])('is a 404 for an unknown route or method: %s %s', async (method, path) => {
     const { status, body } = await ada.request(method, path);
     expect({ status, body }).toEqual({ status: 404, body: { error: 'No such route', code: 'NOT_FOUND' } });

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AccessedRequest } from '../access.js';
 import type { LoggedRefusal } from '../domain-error.js';
 import { isUuid, newId } from '../ids.js';
+import type { ServerLog } from '../pino-logger.js';
 import type { ClientAddresses } from './client-address.js';
 
 declare module 'fastify' {
@@ -23,9 +24,15 @@ const logger = new Logger('Http');
  * Logs each refused or failed request at `info`, and with `isVerbose` any other at `debug`. A line names the route,
  * never the URL, which holds the caller's text. Health probes are not logged.
  */
-export function logRequests(fastify: FastifyInstance, addresses: ClientAddresses, isVerbose: boolean): void {
+export function logRequests(
+  fastify: FastifyInstance,
+  log: ServerLog,
+  addresses: ClientAddresses,
+  isVerbose: boolean,
+): void {
   fastify.decorateReply('errorCode', null);
   fastify.decorateReply('logged', null);
+  fastify.addHook('onRequest', (request, _reply, done) => log.ofRequest(request.id, done));
   fastify.addHook('onResponse', (request, reply, done) => {
     const { statusCode: status, errorCode: code } = reply;
     const isRefused = status >= 400 || code !== null;

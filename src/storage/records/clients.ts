@@ -58,6 +58,7 @@ export const CLIENTS: RecordDeclaration<StoredClient, 'workspaceId' | 'userId' |
   },
   key: ['workspaceId', 'userId', 'clientId'],
   indexes: [['workspaceId', 'userId', 'seenAt', 'connectedAt', 'clientId'], ['node', 'leftAt'], ['until']],
+  remember: ['workspaceId', 'userId'],
 };
 
 /** Clients of users, connected or not, for other nodes and later requests. Writes are idempotent. */

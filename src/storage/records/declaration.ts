@@ -32,6 +32,8 @@ export interface Table {
   readonly indexes?: readonly (readonly string[])[];
   /** Short-lived: left out of exports. */
   readonly isTransient?: boolean;
+  /** Text fields: reads by exactly these are frequent, and a backend with a single writer remembers them. */
+  readonly remember?: readonly string[];
 }
 
 /** A kind of record, declared once for all backends. A record with a `workspaceId` belongs to an existing workspace. */
@@ -43,6 +45,7 @@ export interface RecordDeclaration<R, Key extends TextField<R> = TextField<R>> e
   readonly unique?: readonly (readonly ScalarField<R>[])[];
   /** Indexes: the fields of the condition, then those of the order. */
   readonly indexes?: readonly (readonly ScalarField<R>[])[];
+  readonly remember?: readonly TextField<R>[];
 }
 
 /** All must hold: a field equals the value, or is below it. */

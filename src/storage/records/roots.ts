@@ -21,6 +21,7 @@ export const ROOTS: RecordDeclaration<RootRecord, 'workspaceId' | 'docPath'> = {
   },
   key: ['workspaceId', 'docPath'],
   indexes: [['workspaceId', 'docPath']],
+  remember: ['workspaceId'],
 };
 
 /** The folders of a workspace, by docPath. */

@@ -36,6 +36,7 @@ export const SESSIONS: RecordDeclaration<SessionRecord, 'workspaceId' | 'id'> = 
   },
   key: ['workspaceId', 'id'],
   indexes: [['workspaceId', 'userId', 'createdAt', 'id']],
+  remember: ['workspaceId', 'id'],
 };
 
 export const ACTIVE_FILES: RecordDeclaration<ActiveFilesRecord, 'workspaceId' | 'sessionId'> = {

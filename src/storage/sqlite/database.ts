@@ -11,6 +11,7 @@ import { GroupCommit } from './group-commit.js';
 import { openSchema } from './open-schema.js';
 import { createPrivateFile } from './private-file.js';
 import { ReaderWatch } from './readers.js';
+import { RowMemory } from './row-memory.js';
 import { DROP_STAGED } from './text-parts.js';
 import { checkParameters, type SqlValue } from './values.js';
 
@@ -25,6 +26,8 @@ export const IMPORTING = 'importing';
 export class SqliteDatabase {
   /** Keys of workspaces whose trail has grown, emitted after the commit. */
   readonly grown$ = new Subject<number>();
+  /** Rows that were read; here, since this is the only writer. */
+  readonly memory = new RowMemory();
   private readonly growing = new Set<number>();
   private readonly rollbackListeners: (() => void)[] = [];
   private readonly statements = new Map<string, Libsql.Statement>();

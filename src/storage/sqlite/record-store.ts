@@ -39,17 +39,61 @@ export class SqliteRecordStore extends RecordStore {
   protected insertRow(table: Table, row: Row, by: Membership | undefined): Promise<boolean> {
     const { fields, insert } = this.statementsOf(table);
     const values = fields.map((field) => row[field]!);
-    return this.write(by, () => this.database.run(insert, values).changes === 1);
+    return this.write(table, row, by, () => this.database.run(insert, values).changes === 1);
   }
 
   protected async rowOf(table: Table, row: Row): Promise<Row | null> {
-    const { fields, byKey } = this.statementsOf(table);
-    const found = this.database.get(byKey, keyIn(table, row));
-    return found === null ? null : named(fields, found);
+    const key = keyIn(table, row);
+    const where = Object.fromEntries(table.key.map((field, at) => [field, key[at]!]));
+    const [found] = this.database.memory.rows(table, where, 'key', () => {
+      const { fields, byKey } = this.statementsOf(table);
+      return this.database.all(byKey, key).map((values) => named(fields, values));
+    });
+    return found ?? null;
   }
 
   protected async rowsWhere(table: Table, where: Conditions, listing: RowListing): Promise<Row[]> {
     const { by, descending = false, after, limit = -1 } = listing;
+    const read = (): Row[] => this.select(table, where, listing);
+    return after
+      ? read()
+      : this.database.memory.rows(table, where, `${by.join()} ${descending} ${limit}`, read);
+  }
+
+  protected updateRows(
+    table: Table,
+    where: Conditions,
+    set: Row,
+    by: Membership | undefined,
+  ): Promise<number> {
+    const assignments = Object.keys(set).map((field) => `${columnOf(field)} = ?`);
+    const { conditions, values } = conditionsOf(where);
+    const sql = `UPDATE ${table.name} SET ${assignments.join(', ')}${whereSql(conditions)}`;
+    return this.write(
+      table,
+      where,
+      by,
+      () => this.database.run(sql, [...Object.values(set), ...values]).changes,
+    );
+  }
+
+  protected async removeRows(table: Table, where: Conditions): Promise<void> {
+    const { conditions, values } = conditionsOf(where);
+    const sql = `DELETE FROM ${table.name}${whereSql(conditions)}`;
+    await this.write(table, where, undefined, () => this.database.run(sql, values));
+  }
+
+  protected async *allRows(table: Table): AsyncGenerator<Row> {
+    const { fields, select } = this.statementsOf(table);
+    for await (const rows of pages(this.database, select, table.key.map(columnOf), PAGE))
+      for (const row of rows) yield named(fields, row);
+  }
+
+  private select(
+    table: Table,
+    where: Conditions,
+    { by, descending = false, after, limit = -1 }: RowListing,
+  ): Row[] {
     const { fields, select } = this.statementsOf(table);
     const { conditions, values } = conditionsOf(where);
     if (after !== undefined) {
@@ -61,37 +105,15 @@ export class SqliteRecordStore extends RecordStore {
     return this.database.all(sql, [...values, limit]).map((row) => named(fields, row));
   }
 
-  protected updateRows(
-    { name }: Table,
-    where: Conditions,
-    set: Row,
-    by: Membership | undefined,
-  ): Promise<number> {
-    const assignments = Object.keys(set).map((field) => `${columnOf(field)} = ?`);
-    const { conditions, values } = conditionsOf(where);
-    const sql = `UPDATE ${name} SET ${assignments.join(', ')}${whereSql(conditions)}`;
-    return this.write(by, () => this.database.run(sql, [...Object.values(set), ...values]).changes);
-  }
-
-  protected async removeRows({ name }: Table, where: Conditions): Promise<void> {
-    const { conditions, values } = conditionsOf(where);
-    const sql = `DELETE FROM ${name}${whereSql(conditions)}`;
-    await this.database.write(() => this.database.run(sql, values));
-  }
-
-  protected async *allRows(table: Table): AsyncGenerator<Row> {
-    const { fields, select } = this.statementsOf(table);
-    for await (const rows of pages(this.database, select, table.key.map(columnOf), PAGE))
-      for (const row of rows) yield named(fields, row);
-  }
-
-  private write<T>(by: Membership | undefined, job: () => T): Promise<T> {
-    if (by === undefined) return this.database.write(job);
-    const workspace = this.workspaces.require(by.workspaceId);
-    return this.database.write(() => {
-      requireMember(this.database, workspace, by.userId);
-      return job();
-    });
+  /** @param where the written values, for the memory */
+  private write<T>(table: Table, where: Conditions, by: Membership | undefined, job: () => T): Promise<T> {
+    const workspace = by && this.workspaces.require(by.workspaceId);
+    return this.database
+      .write(() => {
+        if (workspace !== undefined) requireMember(this.database, workspace, by!.userId);
+        return job();
+      })
+      .finally(() => this.database.memory.drop(table, where));
   }
 
   private statementsOf(table: Table): Statements {

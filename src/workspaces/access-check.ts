@@ -1,47 +1,49 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { Injectable } from '@nestjs/common';
 import type { ErrorCode, User } from '@patchbay/protocol';
 import { Memberships } from '../access/memberships.js';
 import { ExpiredToken, type VerifiedToken } from '../auth/access-tokens.js';
 import { AuthService } from '../auth/auth.service.js';
 import { isForeignOrigin, tokenOf } from '../auth/request-token.js';
-import { ACCESS_RULE, type AccessContext, type AccessedRequest, type AccessRule } from '../common/access.js';
+import type { AccessContext, AccessedRequest, AccessRule } from '../common/access.js';
 import { DomainError } from '../common/domain-error.js';
 import { isUuid } from '../common/ids.js';
 import { RateLimits } from '../limits/rate-limits.js';
 import { Config } from '../config/config.js';
 
-/** Enforces the `@Access` rule of every route and relay event; refuses handlers without one. */
+/** Enforces the `@Access` rules of routes. */
 @Injectable()
-export class AccessGuard implements CanActivate {
+export class AccessCheck {
   constructor(
     private readonly config: Config,
-    private readonly reflector: Reflector,
     private readonly auth: AuthService,
     private readonly memberships: Memberships,
     private readonly limits: RateLimits,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const rule = this.reflector.getAllAndOverride<AccessRule | undefined>(ACCESS_RULE, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
-    // A socket was authenticated in its handshake.
-    if (context.getType() === 'ws') return rule === 'client';
-    if (rule === 'public') return true;
+  /** Identifies the caller in `request.access`, and refuses one whom the rule excludes. No rule excludes everybody. */
+  async admit(request: AccessedRequest, rule: AccessRule | undefined): Promise<void> {
+    if (rule === 'public') return;
     if (rule === undefined || rule === 'client') throw new DomainError('FORBIDDEN', 'Access forbidden');
 
-    const request = context.switchToHttp().getRequest<AccessedRequest>();
     const { user, loginId } = await this.tokenOf(request);
     request.access = { user, loginId };
-    if (rule === 'user') return true;
+    if (rule === 'user') return;
     const membership = await this.membershipOf(request, user, rule).catch((error: unknown) => {
       if (isRefusal(error, 'FORBIDDEN')) this.limits.forbidden(user.id);
       throw error;
     });
     Object.assign(request.access, membership);
-    return true;
+  }
+
+  /**
+   * Repeats the check after the body has arrived and before a delayed answer. So a caller is refused whose login
+   * ended, who was removed, or who is no longer an owner.
+   */
+  async repeat({ user, loginId, workspaceId, needs }: AccessContext): Promise<void> {
+    if (user === undefined) return;
+    await this.auth.requireLogin(loginId!, user.id);
+    if (needs !== undefined)
+      await this.memberships.require({ workspaceId: workspaceId!, userId: user.id }, needs);
   }
 
   private async tokenOf({ headers, method, raw }: AccessedRequest): Promise<VerifiedToken> {
