@@ -145,7 +145,7 @@ describe('the queries of the embedded store', () => {
     'the newest connection of a client': () =>
       clients().epochOf({ workspaceId: 'w', userId: 'u', clientId: 'c' }),
     'the clients of a user': () => clients().ofUser('w', 'u', 9),
-    'folder statuses of a user’s clients': () => clients().statusesOf('w', 'u', 9),
+    'folder statuses of a user’s clients': () => clients().statusesOf('w', 'v', 9),
   };
 
   it.each(Object.keys(reads))('use an index: %s', async (name) => {

@@ -30,11 +30,11 @@ export class TrailLog {
   /** Inserts events from this sequence number on; call it in a job. */
   insert(workspace: number, firstSeq: number, events: readonly AuditDraft[]): void {
     let last = firstSeq - 1;
-    for (const { count, firstAt, lastAt, text } of toRows(events)) {
-      const values = [workspace, last + 1, last + count, firstAt, lastAt, text];
+    for (const { events: ofRow, firstAt, lastAt, text } of toRows(events)) {
+      const values = [workspace, last + 1, last + ofRow.length, firstAt, lastAt, text];
       const { lastInsertRowid } = this.database.run(INSERT, values);
-      this.projection.appended(workspace, last + 1, count, Number(lastInsertRowid));
-      last += count;
+      this.projection.appended(Number(lastInsertRowid), workspace, last + 1, ofRow);
+      last += ofRow.length;
     }
     this.lastSeqs.set(workspace, last);
   }

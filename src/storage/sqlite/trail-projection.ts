@@ -18,6 +18,16 @@ const NAME =
 const INSERT_NAMES = `INSERT OR IGNORE INTO trail_names (name, workspace, trail) SELECT ${NAME} FROM json_each(?)`;
 const INSERT_CALLS = `INSERT OR IGNORE INTO trail_calls (call_id, workspace, trail) SELECT ${NAME} FROM json_each(?)`;
 
+/** A row of the trail with what is projected of it. */
+interface AppendedRow {
+  row: number;
+  workspace: number;
+  count: number;
+  names: ReadonlySet<string>;
+  /** The calls of turns. */
+  calls: ReadonlySet<string>;
+}
+
 type Entry = [name: string, workspace: number, row: number, isUuid: 0 | 1];
 
 /**
@@ -31,6 +41,8 @@ export class TrailProjection {
   /** The first sequence number of each workspace that may not be projected. */
   private readonly firstSeqs = new Map<number, number>();
   private newestRow: number;
+  /** Rows that are not projected yet, in their order; after a restart or a rollback without the first ones. */
+  private recent: AppendedRow[] = [];
   private lag = 0;
   private commits = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -39,16 +51,23 @@ export class TrailProjection {
   constructor(private readonly database: SqliteDatabase) {
     this.cursor = database.get<[number]>('SELECT trail FROM trail_projected')![0];
     this.newestRow = this.cursor;
-    const tail = `SELECT workspace, min(seq), sum(last_seq - seq + 1), max(id) FROM trail WHERE id > ?
+    const tail = `SELECT max(id), workspace, min(seq), sum(last_seq - seq + 1) FROM trail WHERE id > ?
       GROUP BY workspace`;
-    type Row = [workspace: number, seq: number, count: number, row: number];
-    for (const row of database.all<Row>(tail, [this.cursor])) this.appended(...row);
+    type Row = [row: number, workspace: number, seq: number, count: number];
+    for (const row of database.all<Row>(tail, [this.cursor])) this.noteRow(...row);
+    database.onRollback(() => (this.recent = []));
     database.grown$.subscribe(() => this.schedule());
     if (this.lag > 0) this.schedule();
   }
 
-  /** Call it in the job that appends a row. */
-  appended(workspace: number, seq: number, count: number, row: number): void {
+  /** Call it in the job that appends a row with these events. */
+  appended(row: number, workspace: number, seq: number, events: readonly AuditDraft[]): void {
+    this.noteRow(row, workspace, seq, events.length);
+    this.recent.push(appendedRow(row, workspace, events));
+    if (this.recent.length > 2 * MAX_LAG) this.recent = [];
+  }
+
+  private noteRow(row: number, workspace: number, seq: number, count: number): void {
     if (!this.firstSeqs.has(workspace)) this.firstSeqs.set(workspace, seq);
     this.lag += count;
     this.newestRow = Math.max(this.newestRow, row);
@@ -89,6 +108,7 @@ export class TrailProjection {
       await yieldIfBusy();
       const { last, count } = await this.database.write(() => this.step());
       this.cursor = last;
+      this.recent = this.recent.filter(({ row }) => row > last);
       this.lag = Math.max(0, this.lag - count);
       more = last < this.newestRow;
       if (!more) this.firstSeqs.clear();
@@ -97,25 +117,31 @@ export class TrailProjection {
 
   /** Projects the next rows; call it in a job. Returns the last of them, and how many events they have. */
   private step(): { last: number; count: number } {
-    const sql =
-      'SELECT id, workspace, last_seq - seq + 1, events FROM trail WHERE id > ? ORDER BY id LIMIT ?';
-    const rows = this.database.all<[number, number, number, string]>(sql, [this.cursor, STEP_ROWS]);
-    if (rows.length === 0) return { last: this.newestRow, count: 0 };
-    const names: Entry[] = [];
-    const calls: Entry[] = [];
-    let count = 0;
-    for (const [row, workspace, events, text] of rows) {
-      const found = namesIn(fromRow(text));
-      for (const name of found.names) names.push(entry(name, workspace, row));
-      for (const callId of found.calls) calls.push(entry(callId, workspace, row));
-      count += events;
-    }
-    // In the order of the keys, so that each page is visited once.
-    this.database.run(INSERT_NAMES, [JSON.stringify(names.sort(byName))]);
-    this.database.run(INSERT_CALLS, [JSON.stringify(calls.sort(byName))]);
-    const last = rows.at(-1)![0];
-    this.database.run('UPDATE trail_projected SET trail = ?', [last]);
-    return { last, count };
+    const rows = this.nextRows();
+    const end = rows.at(-1);
+    if (end === undefined) return { last: this.newestRow, count: 0 };
+    const entriesOf = (kind: 'names' | 'calls'): string => {
+      const entries = rows.flatMap(({ row, workspace, [kind]: names }) =>
+        [...names].map((name): Entry => [name, workspace, row, isUuid(name) ? 1 : 0]),
+      );
+      // In the order of the keys, so that each page is visited once.
+      return JSON.stringify(entries.sort(byName));
+    };
+    this.database.run(INSERT_NAMES, [entriesOf('names')]);
+    this.database.run(INSERT_CALLS, [entriesOf('calls')]);
+    this.database.run('UPDATE trail_projected SET trail = ?', [end.row]);
+    return { last: end.row, count: rows.reduce((sum, { count }) => sum + count, 0) };
+  }
+
+  /** From memory, or from the trail what was appended before a restart or a rollback. */
+  private nextRows(): AppendedRow[] {
+    const next = this.recent.findIndex(({ row }) => row > this.cursor);
+    if (this.recent[next]?.row === this.cursor + 1) return this.recent.slice(next, next + STEP_ROWS);
+    const sql = `SELECT id, workspace, events FROM trail WHERE id > ? AND id < ? ORDER BY id LIMIT ?`;
+    const end = this.recent[next]?.row ?? Number.MAX_SAFE_INTEGER;
+    return this.database
+      .all<[number, number, string]>(sql, [this.cursor, end, STEP_ROWS])
+      .map(([row, workspace, text]) => appendedRow(row, workspace, fromRow(text)));
   }
 
   private schedule(): void {
@@ -141,20 +167,14 @@ export class TrailProjection {
   }
 }
 
-/** The names of a row, and the calls of turns in it. */
-function namesIn(events: readonly AuditDraft[]): { names: Set<string>; calls: Set<string> } {
+function appendedRow(row: number, workspace: number, events: readonly AuditDraft[]): AppendedRow {
   const [names, calls] = [new Set<string>(), new Set<string>()];
   for (const { eventId, sessionId, turnId, callId } of events) {
     if (sessionId !== null) names.add(sessionId);
-    if (turnId !== null) names.add(turnId);
-    if (turnId === null) names.add(eventId);
+    names.add(turnId ?? eventId);
     if (callId !== null) (turnId === null ? names : calls).add(callId);
   }
-  return { names, calls };
-}
-
-function entry(name: string, workspace: number, row: number): Entry {
-  return [name, workspace, row, isUuid(name) ? 1 : 0];
+  return { row, workspace, count: events.length, names, calls };
 }
 
 function byName([one]: Entry, [other]: Entry): number {

@@ -61,6 +61,6 @@ describe('the rows of a trail', () => {
   it('have at most 64 events each', () => {
     const one = fc.sample(event, 1)[0]!;
     const rows = toRows(Array<AuditDraft>(EVENTS_PER_ROW + 1).fill(one));
-    expect(rows.map(({ count }) => count)).toEqual([EVENTS_PER_ROW, 1]);
+    expect(rows.map(({ events }) => events.length)).toEqual([EVENTS_PER_ROW, 1]);
   });
 });

@@ -34,7 +34,7 @@ const NOTHING = Object.fromEntries(PROPERTIES.map((property) => [property, null]
 
 /** Events as a row has them. */
 export interface TrailRow {
-  count: number;
+  events: readonly AuditDraft[];
   /** The earliest and the latest of their times, epoch ms. */
   firstAt: number;
   lastAt: number;
@@ -48,7 +48,7 @@ export function toRows(events: readonly AuditDraft[]): TrailRow[] {
     const ofRow = events.slice(from, from + EVENTS_PER_ROW);
     const times = ofRow.map(({ at }) => at);
     rows.push({
-      ...{ count: ofRow.length, firstAt: Math.min(...times), lastAt: Math.max(...times) },
+      ...{ events: ofRow, firstAt: Math.min(...times), lastAt: Math.max(...times) },
       text: JSON.stringify(toParts(ofRow)),
     });
   }
