@@ -28,6 +28,8 @@ export class SqliteDatabase {
   readonly grown$ = new Subject<number>();
   /** Rows that were read; here, since this is the only writer. */
   readonly memory = new RowMemory();
+  /** Known members, by workspace and user (`members.ts`). */
+  readonly members = new Set<string>();
   private readonly growing = new Set<number>();
   private readonly rollbackListeners: (() => void)[] = [];
   private readonly statements = new Map<string, Libsql.Statement>();
@@ -48,7 +50,10 @@ export class SqliteDatabase {
         return connection.inTransaction;
       },
       execute: (sql) => void this.prepared(sql).run([]),
-      rolledBack: () => this.rollbackListeners.forEach((listener) => listener()),
+      rolledBack: () => {
+        this.members.clear();
+        this.rollbackListeners.forEach((listener) => listener());
+      },
     });
     this.setShared(false);
     this.readers = new ReaderWatch(directory, (isWanted) => this.setShared(isWanted));

@@ -42,7 +42,8 @@ export interface CurrentRow {
 }
 
 const INSERT = `INSERT INTO turns (workspace, session_id, turn_id, user_id, version, status, accepted_at, due_at,
-  request_hash, calls, state, call_states, arguments, results) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  request_hash, calls, state, call_states, arguments, results) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (turn_id, session_id, workspace) DO NOTHING`;
 
 /** The aggregate as it was stored. */
 export function toTurn(database: SqliteDatabase, workspaceId: string, row: TurnRow): Turn {
@@ -55,22 +56,26 @@ export function toTurn(database: SqliteDatabase, workspaceId: string, row: TurnR
   };
 }
 
-/** Inserts a new turn with its calls, their arguments, and results of calls that have ended; returns its key. */
+/**
+ * Inserts a new turn with its calls, their arguments, and results of calls that have ended. Returns its key; null if
+ * there is a turn of this name.
+ */
 export function insertTurn(
   database: SqliteDatabase,
   workspace: number,
   turn: Turn,
   columns: readonly string[],
   results: readonly ResultRow[],
-): number {
+): number | null {
   const isSmall = isSmallTurn(columns);
   const states = turn.calls.map(callText);
   const inRow = isSmall ? results.filter(isSmallResult) : [];
-  const { lastInsertRowid } = database.run(INSERT, [
+  const { changes, lastInsertRowid } = database.run(INSERT, [
     ...[workspace, turn.sessionId, turn.turnId, turn.userId, turn.version, turn.status, turn.acceptedAt],
     ...[turn.dueAt, turn.requestHash, turn.calls.length, stateText(turn)],
     ...(isSmall ? [listOf(states), listOf(columns), resultEntries(turn, inRow, null)] : [null, null, null]),
   ]);
+  if (changes === 0) return null;
   const key = Number(lastInsertRowid);
   if (!isSmall) insertCalls(database, key, turn.calls, states, columns);
   insertResults(database, key, turn, others(results, inRow), isSmall);

@@ -27,8 +27,9 @@ import {
   type ResultColumns,
   type ResultRow,
 } from './result-rows.js';
+import { RecentValues } from './recent-values.js';
 import { SessionUses } from './session-uses.js';
-import { resultsIn, valuesIn } from './small-turns.js';
+import { isSmallResult, isSmallTurn, resultsIn, valuesIn } from './small-turns.js';
 import { TrailLog } from './trail-log.js';
 import * as rows from './turn-rows.js';
 import { markAllReferenced, TurnStaging } from './turn-staging.js';
@@ -40,6 +41,7 @@ import { WorkspaceKeys } from './workspace-keys.js';
 export class SqliteTurnStore extends TurnStore {
   private readonly staging: TurnStaging;
   private readonly uses: SessionUses;
+  private readonly recent = new RecentValues();
 
   constructor(
     private readonly database: SqliteDatabase,
@@ -61,17 +63,20 @@ export class SqliteTurnStore extends TurnStore {
     const workspace = this.workspaces.require(turn.workspaceId);
     return this.staging.with(callArguments, results, async (columns, resultRows) => {
       const { value, committed } = await this.database.write(() => {
-        const known = this.read(workspace, turn);
-        // callIds are new for each turn: equal ones mean that this insert succeeded before, and its response was lost.
-        if (known !== null) {
-          const isSameTurn = known.calls[0]!.callId === turn.calls[0]!.callId;
-          return { value: isSameTurn ? turn : known, committed: null };
-        }
         requireMember(this.database, workspace, turn.userId);
         const key = rows.insertTurn(this.database, workspace, turn, columns, resultRows);
-        return { value: turn, committed: this.stored(workspace, key, turn, columns, resultRows, events) };
+        if (key !== null)
+          return { value: turn, committed: this.stored(workspace, key, turn, columns, resultRows, events) };
+        const known = this.read(workspace, turn)!;
+        // callIds are new for each turn: equal ones mean that this insert succeeded before, and its response was lost.
+        const isSameTurn = known.calls[0]!.callId === turn.calls[0]!.callId;
+        return { value: isSameTurn ? turn : known, committed: null };
       });
-      committed?.();
+      if (committed !== null) {
+        committed();
+        if (isSmallTurn(columns)) this.recent.inserted(turn, callArguments);
+        this.recent.ended(turn, results, resultRows.every(isSmallResult));
+      }
       return { value, isKept: committed !== null };
     });
   }
@@ -92,7 +97,10 @@ export class SqliteTurnStore extends TurnStore {
         rows.updateTurn(this.database, current, before, turn, resultRows);
         return { value: true, committed: this.stored(workspace, current.key, turn, [], resultRows, events) };
       });
-      committed?.();
+      if (committed !== null) {
+        committed();
+        this.recent.ended(turn, results, resultRows.every(isSmallResult));
+      }
       return { value, isKept: committed !== null };
     });
   }
@@ -145,6 +153,8 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async argumentsOf(ref: TurnRef): Promise<StoredJson[]> {
+    const recent = this.recent.find(ref);
+    if (recent !== undefined) return [...recent.arguments];
     const row = this.valueRow('arguments', ref);
     if (row === null) return [];
     if (row.values !== null) return valuesIn(row.values);
@@ -157,6 +167,8 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async argumentsOfCall(ref: TurnRef, position: number): Promise<Json> {
+    const recent = this.recent.find(ref)?.arguments[position];
+    if (recent !== undefined) return recent;
     const row = this.valueRow('arguments', ref);
     const inRow = row?.values == null ? undefined : valuesIn(row.values)[position];
     if (inRow !== undefined) return inRow;
@@ -166,8 +178,9 @@ export class SqliteTurnStore extends TurnStore {
   }
 
   async resultsOf(ref: TurnRef): Promise<Map<string, ResultTexts>> {
-    const results = new Map<string, ResultTexts>();
-    const row = this.valueRow('results', ref);
+    const recent = this.recent.find(ref);
+    const results = new Map<string, ResultTexts>(recent?.results);
+    const row = recent === undefined ? this.valueRow('results', ref) : null;
     if (row === null) return results;
     if (row.values !== null) {
       const calls = valuesIn(row.callStates!).map(callOfValues);

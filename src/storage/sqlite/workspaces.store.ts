@@ -144,6 +144,7 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
 
   /** Writes only changes: of a thousand members one request changes one. */
   private replaceMembers(key: number, { members }: WorkspaceRecord): void {
+    this.database.members.clear();
     const known = new Map(
       this.database
         .all<[string, Role, number, number]>(
