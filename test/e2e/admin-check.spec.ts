@@ -33,8 +33,8 @@ describeEmbedded('patchbay-admin check of a data directory', () => {
     ],
     [
       'an index that is missing',
-      'DROP INDEX trail_seq',
-      /this release declares.*\n.*index trail_seq.*CREATE UNIQUE INDEX trail_seq/,
+      'DROP INDEX turns_due',
+      /this release declares.*\n.*index turns_due.*CREATE INDEX turns_due/,
     ],
     [
       'a session that is missing',

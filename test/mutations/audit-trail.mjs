@@ -19,14 +19,14 @@ export const FAULTS = [
   {
     name: 'the projection forgets what came while it worked',
     file: 'src/storage/sqlite/trail-projection.ts',
-    find: 'more = last < this.newestRow;',
-    replace: 'more = false;',
+    find: '      if (last < this.newestRow) continue;\n',
+    replace: '',
     specs: ['src/storage/sqlite/trail-projection.spec.ts'],
   },
   {
     name: 'a sequence number that was rolled back is not given again',
     file: 'src/storage/sqlite/trail-log.ts',
-    find: 'database.onRollback(() => this.lastSeqs.clear());',
+    find: 'for (const [workspace, seq] of this.before) this.lastSeqs.set(workspace, seq);',
     replace: '',
     specs: ['src/storage/sqlite/trail-projection.spec.ts'],
   },

@@ -125,10 +125,10 @@ CREATE INDEX patch_parts_by_batch ON patch_parts (batch);
 `;
 
 /**
- * The trail is a log: a row has the events of a commit, `seq` to `last_seq`, at most 64, of
- * the times `first_at` to `last_at` (`trail-rows.ts`). What queries
- * need besides is projected from it in batches (`trail-projection.ts`): the rows of a session, of a turn and of an event
- * without a turn, and the first row of a call. A name is an id: the 16 bytes of a UUID, or any other as it is.
+ * The trail is a log without an index: a row has the events of a commit, `seq` to `last_seq`, at most 64, of the times
+ * `first_at` to `last_at` (`trail-rows.ts`). What queries need is projected from it in batches (`trail-projection.ts`):
+ * the rows of a workspace, of a session, of a turn and of an event without a turn, and the first row of a call. A name is
+ * an id: the 16 bytes of a UUID, or any other as it is.
  */
 const TRAIL = `
 CREATE TABLE trail (
@@ -140,7 +140,13 @@ CREATE TABLE trail (
   last_at INTEGER NOT NULL,
   events TEXT NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX trail_seq ON trail (workspace, seq);
+
+CREATE TABLE trail_seqs (
+  workspace INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  trail INTEGER NOT NULL,
+  PRIMARY KEY (workspace, seq)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE trail_names (
   name ANY NOT NULL,

@@ -12,12 +12,17 @@ const INSERT =
 export class TrailLog {
   /** The last sequence number of each workspace, by its key. This process alone writes them. */
   private readonly lastSeqs = new Map<number, number>();
+  /** What they were before the transaction that began after so many commits. */
+  private readonly before = new Map<number, number>();
+  private commits = 0;
 
   constructor(
     private readonly database: SqliteDatabase,
     private readonly projection: TrailProjection,
   ) {
-    database.onRollback(() => this.lastSeqs.clear());
+    database.onRollback(() => {
+      for (const [workspace, seq] of this.before) this.lastSeqs.set(workspace, seq);
+    });
   }
 
   /** Appends events with the workspace's next sequence numbers; call it in the job of the recorded change. */
@@ -29,6 +34,9 @@ export class TrailLog {
 
   /** Inserts events from this sequence number on; call it in a job. */
   insert(workspace: number, firstSeq: number, events: readonly AuditDraft[]): void {
+    if (this.commits !== this.database.commits) this.before.clear();
+    this.commits = this.database.commits;
+    if (!this.before.has(workspace)) this.before.set(workspace, this.lastSeq(workspace));
     let last = firstSeq - 1;
     for (const { events: ofRow, firstAt, lastAt, text } of toRows(events)) {
       const values = [workspace, last + 1, last + ofRow.length, firstAt, lastAt, text];
@@ -43,8 +51,7 @@ export class TrailLog {
   lastSeq(workspace: number): number {
     const known = this.lastSeqs.get(workspace);
     if (known !== undefined) return known;
-    const sql = 'SELECT last_seq FROM trail WHERE workspace = ? ORDER BY seq DESC LIMIT 1';
-    const last = this.database.get<[number]>(sql, [workspace])?.[0] ?? 0;
+    const last = this.projection.lastSeq(workspace);
     this.lastSeqs.set(workspace, last);
     return last;
   }

@@ -16,12 +16,15 @@ const IDLE_MS = 250;
 const NAME =
   "CASE WHEN value ->> 3 THEN unhex(value ->> 0, '-') ELSE value ->> 0 END, value ->> 1, value ->> 2";
 const INSERT_NAMES = `INSERT OR IGNORE INTO trail_names (name, workspace, trail) SELECT ${NAME} FROM json_each(?)`;
+const INSERT_SEQS = `INSERT OR IGNORE INTO trail_seqs (workspace, seq, trail)
+  SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)`;
 const INSERT_CALLS = `INSERT OR IGNORE INTO trail_calls (call_id, workspace, trail) SELECT ${NAME} FROM json_each(?)`;
 
 /** A row of the trail with what is projected of it. */
 interface AppendedRow {
   row: number;
   workspace: number;
+  seq: number;
   count: number;
   names: ReadonlySet<string>;
   /** The calls of turns. */
@@ -63,7 +66,7 @@ export class TrailProjection {
   /** Call it in the job that appends a row with these events. */
   appended(row: number, workspace: number, seq: number, events: readonly AuditDraft[]): void {
     this.noteRow(row, workspace, seq, events.length);
-    this.recent.push(appendedRow(row, workspace, events));
+    this.recent.push(appendedRow(row, workspace, seq, events));
     if (this.recent.length > 2 * MAX_LAG) this.recent = [];
   }
 
@@ -75,7 +78,16 @@ export class TrailProjection {
 
   /** The last row that the tables have, and the first sequence number of the workspace that they may lack. */
   reach(workspace: number): { row: number; firstSeq: number } {
-    return { row: this.cursor, firstSeq: this.firstSeqs.get(workspace) ?? Number.MAX_SAFE_INTEGER };
+    return { row: this.cursor, firstSeq: this.firstSeqs.get(workspace) ?? Infinity };
+  }
+
+  /** The last sequence number of the workspace; 0 without events. */
+  lastSeq(workspace: number): number {
+    const ofTail = 'SELECT max(last_seq) FROM trail WHERE id > ? AND workspace = ?';
+    const ofTables = `SELECT t.last_seq FROM trail_seqs s CROSS JOIN trail t ON t.id = s.trail
+      WHERE s.workspace = ? ORDER BY s.seq DESC LIMIT 1`;
+    const [last] = this.database.get<[number | null]>(ofTail, [this.cursor, workspace])!;
+    return last ?? this.database.get<[number]>(ofTables, [workspace])?.[0] ?? 0;
   }
 
   /** The first row with an event of the call; null if there is none, or if the event has no turn. */
@@ -93,8 +105,9 @@ export class TrailProjection {
   /** The ids of the events of these turns, and of all events that are not projected yet. */
   eventIds(workspace: number, turnIds: ReadonlySet<string>): Set<string> {
     const { row, firstSeq } = this.reach(workspace);
-    const ofTail = 'SELECT events FROM trail WHERE workspace = ? AND seq >= ? AND id > ?';
-    const texts = this.database.all<[string]>(ofTail, [workspace, firstSeq, row]);
+    const hasTail = firstSeq < Infinity;
+    const ofTail = 'SELECT events FROM trail WHERE id > ? AND workspace = ?';
+    const texts = hasTail ? this.database.all<[string]>(ofTail, [row, workspace]) : [];
     const ofTurn = `SELECT t.events FROM trail_names n CROSS JOIN trail t ON t.id = n.trail
       WHERE n.name = ? AND n.workspace = ?`;
     for (const turnId of turnIds)
@@ -104,14 +117,16 @@ export class TrailProjection {
 
   /** Projects all rows of the trail, in steps that each are a job of their own. */
   async project(): Promise<void> {
-    for (let more = true; more;) {
+    // What comes meanwhile waits for the next time, or for ever small steps would follow each commit.
+    for (const end = this.newestRow; this.cursor < end;) {
       await yieldIfBusy();
       const { last, count } = await this.database.write(() => this.step());
       this.cursor = last;
       this.recent = this.recent.filter(({ row }) => row > last);
       this.lag = Math.max(0, this.lag - count);
-      more = last < this.newestRow;
-      if (!more) this.firstSeqs.clear();
+      if (last < this.newestRow) continue;
+      this.firstSeqs.clear();
+      this.lag = 0;
     }
   }
 
@@ -127,6 +142,8 @@ export class TrailProjection {
       // In the order of the keys, so that each page is visited once.
       return JSON.stringify(entries.sort(byName));
     };
+    const seqs = rows.map(({ row, workspace, seq }) => [workspace, seq, row]);
+    this.database.run(INSERT_SEQS, [JSON.stringify(seqs)]);
     this.database.run(INSERT_NAMES, [entriesOf('names')]);
     this.database.run(INSERT_CALLS, [entriesOf('calls')]);
     this.database.run('UPDATE trail_projected SET trail = ?', [end.row]);
@@ -137,11 +154,11 @@ export class TrailProjection {
   private nextRows(): AppendedRow[] {
     const next = this.recent.findIndex(({ row }) => row > this.cursor);
     if (this.recent[next]?.row === this.cursor + 1) return this.recent.slice(next, next + STEP_ROWS);
-    const sql = `SELECT id, workspace, events FROM trail WHERE id > ? AND id < ? ORDER BY id LIMIT ?`;
+    const sql = `SELECT id, workspace, seq, events FROM trail WHERE id > ? AND id < ? ORDER BY id LIMIT ?`;
     const end = this.recent[next]?.row ?? Number.MAX_SAFE_INTEGER;
     return this.database
-      .all<[number, number, string]>(sql, [this.cursor, end, STEP_ROWS])
-      .map(([row, workspace, text]) => appendedRow(row, workspace, fromRow(text)));
+      .all<[number, number, number, string]>(sql, [this.cursor, end, STEP_ROWS])
+      .map(([row, workspace, seq, text]) => appendedRow(row, workspace, seq, fromRow(text)));
   }
 
   private schedule(): void {
@@ -167,14 +184,19 @@ export class TrailProjection {
   }
 }
 
-function appendedRow(row: number, workspace: number, events: readonly AuditDraft[]): AppendedRow {
+function appendedRow(
+  row: number,
+  workspace: number,
+  seq: number,
+  events: readonly AuditDraft[],
+): AppendedRow {
   const [names, calls] = [new Set<string>(), new Set<string>()];
   for (const { eventId, sessionId, turnId, callId } of events) {
     if (sessionId !== null) names.add(sessionId);
     names.add(turnId ?? eventId);
     if (callId !== null) (turnId === null ? names : calls).add(callId);
   }
-  return { row, workspace, count: events.length, names, calls };
+  return { row, workspace, seq, count: events.length, names, calls };
 }
 
 function byName([one]: Entry, [other]: Entry): number {

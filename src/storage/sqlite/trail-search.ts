@@ -45,33 +45,51 @@ export function* examine(
   range: SearchRange,
 ): Generator<SearchStep> {
   const name = searchName(database, projection, range);
-  if (name === null) {
-    yield* scan(database, range, { firstSeq: 1, row: 0 });
-    return;
-  }
   const reach = projection.reach(range.workspace);
-  const parts = [named(database, range, name, reach.row), scan(database, range, reach)];
-  for (const part of range.order === 'asc' ? parts : parts.reverse()) yield* part;
+  if (name === null) yield* scan(database, range, reach, 1);
+  else {
+    const parts = [named(database, range, name, reach.row), scan(database, range, reach, reach.firstSeq)];
+    for (const part of range.order === 'asc' ? parts : parts.reverse()) yield* part;
+  }
 }
 
-/** Examines rows beyond this row and from this sequence number on. */
+/**
+ * Examines the events from this one on.
+ * @param fromSeq 1, or the first event that is not projected: then without the projected rows
+ */
 function* scan(
   database: SqliteDatabase,
   { workspace, filter, afterSeq, lastSeq, order, limit }: SearchRange,
-  beyond: { firstSeq: number; row: number },
+  reach: { firstSeq: number; row: number },
+  fromSeq: number,
 ): Generator<SearchStep> {
   const { clause, values } = mayMatch(filter);
-  const sql = `SELECT t.seq, t.events FROM trail t WHERE t.workspace = ? AND t.id > ? AND t.seq <= ? AND t.seq >=
-    coalesce((SELECT max(seq) FROM trail WHERE workspace = ? AND seq <= ?), 0) AND ${clause} ORDER BY t.seq ${order}`;
+  const projected = `SELECT t.seq, t.events FROM trail_seqs s CROSS JOIN trail t ON t.id = s.trail
+    WHERE s.workspace = ? AND s.trail <= ? AND s.seq <= ? AND s.seq >=
+      coalesce((SELECT max(seq) FROM trail_seqs WHERE workspace = ? AND seq <= ?), 0) AND ${clause} ORDER BY s.seq`;
+  const tail = `SELECT t.seq, t.events FROM trail t
+    WHERE t.id > ? AND t.workspace = ? AND t.seq <= ? AND t.last_seq >= ? AND ${clause} ORDER BY t.id`;
   const isAscending = order === 'asc';
-  let low = Math.max(beyond.firstSeq, isAscending ? afterSeq + 1 : 1);
+  let low = Math.max(fromSeq, isAscending ? afterSeq + 1 : 1);
   let high = isAscending ? lastSeq : Math.min(lastSeq, afterSeq - 1);
   for (let size = limit + 1; low <= high; size = Math.min(2 * size, STEP_EVENTS)) {
     const first = isAscending ? low : Math.max(low, high - size + 1);
     const last = isAscending ? Math.min(high, low + size - 1) : high;
-    const keys = [workspace, beyond.row, last, workspace, first];
-    const rows = database.all<[number, string]>(sql, [...keys, ...values]);
-    yield { rows, first, last, examined: last - first + 1 };
+    const rows: SearchStep['rows'] = [];
+    if (fromSeq === 1)
+      rows.push(
+        ...database.all<[number, string]>(projected, [
+          workspace,
+          reach.row,
+          last,
+          workspace,
+          first,
+          ...values,
+        ]),
+      );
+    if (last >= reach.firstSeq)
+      rows.push(...database.all<[number, string]>(tail, [reach.row, workspace, last, first, ...values]));
+    yield { rows: isAscending ? rows : rows.reverse(), first, last, examined: last - first + 1 };
     if (isAscending) low = last + 1;
     else high = first - 1;
   }
@@ -110,9 +128,9 @@ function* named(
   }
 }
 
-/** The row with the event of this number, or the last one before it; 0 if there is none. */
+/** The projected row with the event of this number, or the last one before it; 0 if there is none. */
 function rowOf(database: SqliteDatabase, workspace: number, seq: number): number {
-  const sql = 'SELECT id FROM trail WHERE workspace = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
+  const sql = 'SELECT trail FROM trail_seqs WHERE workspace = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
   return database.get<[number]>(sql, [workspace, seq])?.[0] ?? 0;
 }
 
@@ -171,14 +189,10 @@ function searchName(
   if (turnId !== undefined || callId === undefined) return turnId ?? sessionId ?? null;
   // Events of a call belong to its turn, or to none.
   const first = projection.firstRowOfCall(workspace, callId);
-  const { row, firstSeq } = projection.reach(workspace);
+  const { row } = projection.reach(workspace);
+  const ofTail = 'id > ? AND workspace = ? AND instr(events, ?) > 0 ORDER BY id LIMIT 1';
   const [where, values]: [string, SqlValue[]] =
-    first === null
-      ? [
-          'workspace = ? AND seq >= ? AND id > ? AND instr(events, ?) > 0 ORDER BY seq LIMIT 1',
-          [workspace, firstSeq, row, propertyText('callId', callId)],
-        ]
-      : ['id = ?', [first]];
+    first === null ? [ofTail, [row, workspace, propertyText('callId', callId)]] : ['id = ?', [first]];
   const found = database.get<[string]>(`SELECT events FROM trail WHERE ${where}`, values);
   return fromRow(found?.[0] ?? '[]').find((event) => event.callId === callId)?.turnId ?? callId;
 }

@@ -8,6 +8,7 @@ import type { SqliteDatabase } from './database.js';
 import { type FileRow, selectFiles, toEntry } from './file-rows.js';
 import { readTurns } from './transfer-turns.js';
 import { pages } from './pages.js';
+import { TrailProjection } from './trail-projection.js';
 import { fromRow } from './trail-rows.js';
 import { SqliteRecordStore } from './record-store.js';
 import { toVersion, VERSION_COLUMNS, type VersionRow } from './version-rows.js';
@@ -114,9 +115,11 @@ export class SqliteTransferSource implements RecordSource {
   }
 
   private async *events(): Pages<'events'> {
+    await new TrailProjection(this.database).project();
     type Row = [workspace: number, seq: number, events: string];
-    const select = 'SELECT workspace, seq, events FROM trail';
-    for await (const rows of pages<Row>(this.database, select, ['workspace', 'seq'], 200))
+    const select =
+      'SELECT s.workspace, s.seq, t.events FROM trail_seqs s CROSS JOIN trail t ON t.id = s.trail';
+    for await (const rows of pages<Row>(this.database, select, ['s.workspace', 's.seq'], 200))
       yield rows.flatMap(([key, seq, text]) => {
         const workspaceId = this.workspaces.idOf(key);
         return fromRow(text).map((event, at) => ({ workspaceId, ...toTrailRecord(seq + at, event) }));
