@@ -38,10 +38,14 @@ export function matchesPath(path: string, query: PathQuery): boolean {
 
 /** Strings of which the JSON of matching events contains at least one, for paths without a column of their own. */
 export function searchTextsOf(query: PathQuery): string[] {
-  const texts = candidatesOf(query).map(({ path, below }) =>
+  return [...pathTextsOf(query), '"morePaths":'];
+}
+
+/** The same without events that concern more files than they name. */
+export function pathTextsOf(query: PathQuery): string[] {
+  return candidatesOf(query).map(({ path, below }) =>
     path !== undefined ? JSON.stringify(path) : below === '' ? '"paths":[' : openQuote(`${below}/`),
   );
-  return [...texts, '"morePaths":'];
 }
 
 /** The range of all paths below the folder: from `first` up to, but not including, `end`. */

@@ -126,7 +126,7 @@ CREATE INDEX patch_parts_by_batch ON patch_parts (batch);
 
 /**
  * The trail is a log without an index: a row has the events of a commit, `seq` to `last_seq`, at most 64, of the times
- * `first_at` to `last_at` (`trail-rows.ts`). What queries need is projected from it in batches (`trail-projection.ts`):
+ * `first_at` to `last_at` (`trail-rows.ts`); `more_paths`: one of them concerns more files than it names. What queries need is projected from it in batches (`trail-projection.ts`):
  * the rows of a workspace, of a session, of a turn and of an event without a turn, and the first row of a call. A name is
  * an id: the 16 bytes of a UUID, or any other as it is.
  */
@@ -138,6 +138,7 @@ CREATE TABLE trail (
   last_seq INTEGER NOT NULL,
   first_at INTEGER NOT NULL,
   last_at INTEGER NOT NULL,
+  more_paths INTEGER NOT NULL,
   events TEXT NOT NULL
 ) STRICT;
 

@@ -4,8 +4,8 @@ import { SqliteDatabase } from './database.js';
 import { toRows } from './trail-rows.js';
 import { TrailProjection } from './trail-projection.js';
 
-const INSERT =
-  'INSERT INTO trail (workspace, seq, last_seq, first_at, last_at, events) VALUES (?, ?, ?, ?, ?, ?)';
+const INSERT = `INSERT INTO trail (workspace, seq, last_seq, first_at, last_at, more_paths, events)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
 /** Appends to the trail of each workspace. */
 @Injectable()
@@ -38,8 +38,8 @@ export class TrailLog {
     this.commits = this.database.commits;
     if (!this.before.has(workspace)) this.before.set(workspace, this.lastSeq(workspace));
     let last = firstSeq - 1;
-    for (const { events: ofRow, firstAt, lastAt, text } of toRows(events)) {
-      const values = [workspace, last + 1, last + ofRow.length, firstAt, lastAt, text];
+    for (const { events: ofRow, firstAt, lastAt, hasMorePaths, text } of toRows(events)) {
+      const values = [workspace, last + 1, last + ofRow.length, firstAt, lastAt, Number(hasMorePaths), text];
       const { lastInsertRowid } = this.database.run(INSERT, values);
       this.projection.appended(Number(lastInsertRowid), workspace, last + 1, ofRow);
       last += ofRow.length;

@@ -38,6 +38,8 @@ export interface TrailRow {
   /** The earliest and the latest of their times, epoch ms. */
   firstAt: number;
   lastAt: number;
+  /** Whether an event concerns more files than it names. */
+  hasMorePaths: boolean;
   text: string;
 }
 
@@ -49,6 +51,7 @@ export function toRows(events: readonly AuditDraft[]): TrailRow[] {
     const times = ofRow.map(({ at }) => at);
     rows.push({
       ...{ events: ofRow, firstAt: Math.min(...times), lastAt: Math.max(...times) },
+      hasMorePaths: ofRow.some(({ fields }) => fields.morePaths !== undefined),
       text: JSON.stringify(toParts(ofRow)),
     });
   }

@@ -1,4 +1,4 @@
-import { mayNamePath, searchTextsOf } from '../event-paths.js';
+import { mayNamePath, pathTextsOf } from '../event-paths.js';
 import type { AuditDraft, AuditFilter, AuditOrder } from '../ports/audit.store.js';
 import type { SqliteDatabase } from './database.js';
 import { idColumn } from './short-ids.js';
@@ -172,8 +172,8 @@ function mayMatch(filter: AuditFilter): { clause: string; values: SqlValue[] } {
     require(CONTAINS, propertyText(property === 'event' ? 'name' : property, value));
   }
   if (path !== undefined || (below !== undefined && below !== '')) {
-    const texts = searchTextsOf(filter);
-    require(`(${texts.map(() => CONTAINS).join(' OR ')})`, ...texts);
+    const texts = pathTextsOf(filter);
+    require(`(t.more_paths = 1 OR ${texts.map(() => CONTAINS).join(' OR ')})`, ...texts);
   }
   return { clause: clauses.join(' AND ') || '1', values };
 }
