@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Json } from '@patchbay/protocol';
 import type { TurnRef } from '../ports/turn.js';
 import type { CallResult, StoredResult } from '../ports/turns.store.js';
@@ -18,7 +17,8 @@ interface TurnValues {
  * writes them, so they are what is stored.
  */
 export class RecentValues {
-  private readonly turns = new LRUCache<string, TurnValues>({ max: MAX_TURNS });
+  /** The oldest first. */
+  private readonly turns = new Map<string, TurnValues>();
 
   find(ref: TurnRef): TurnValues | undefined {
     return this.turns.get(keyOf(ref));
@@ -26,6 +26,7 @@ export class RecentValues {
 
   /** Call it after the commit of a new turn that is one row. */
   inserted(ref: TurnRef, callArguments: readonly Json[]): void {
+    if (this.turns.size >= MAX_TURNS) this.turns.delete(this.turns.keys().next().value!);
     this.turns.set(keyOf(ref), { arguments: callArguments, results: new Map() });
   }
 
