@@ -87,7 +87,23 @@ function toParts(events: readonly AuditDraft[]): Part[] {
   let [before, fields]: [Flat, Fields] = [NOTHING, {}];
   return events.map((event) => {
     const part: Part = {};
-    const flat = { ...event, ...event.actor } as Flat;
+    const { userId, clientId } = event.actor;
+    const { eventId, name, at, sessionId, conversationId, turnId, toolCallId, callId, attempt } = event;
+    const flat: Flat = {
+      ...{
+        eventId,
+        name,
+        at,
+        sessionId,
+        conversationId,
+        turnId,
+        toolCallId,
+        callId,
+        attempt,
+        userId,
+        clientId,
+      },
+    };
     for (const property of PROPERTIES) {
       const value = flat[property];
       if (value === before[property]) continue;
