@@ -117,10 +117,11 @@ function toParts(events: readonly AuditDraft[]): Part[] {
   });
 }
 
-/** The fields that differ from those before; null if one of those is missing now. */
+/** The fields that differ from those before; null if those are not the first ones now, since their order is kept. */
 function fieldsBeside(before: Fields, now: Fields): Fields | null {
   const more: Fields = {};
-  for (const name of Object.keys(before)) if (!(name in now)) return null;
-  for (const [name, value] of Object.entries(now)) if (value !== before[name]) more[name] = value;
+  const names = Object.keys(now);
+  if (!Object.keys(before).every((name, at) => name === names[at])) return null;
+  for (const name of names) if (now[name] !== before[name]) more[name] = now[name]!;
   return more;
 }
