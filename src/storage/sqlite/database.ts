@@ -30,6 +30,7 @@ export class SqliteDatabase {
   readonly memory = new RowMemory();
   /** Known members, by workspace and user (`members.ts`). */
   readonly members = new Set<string>();
+  private readonly parts = new Map<unknown, unknown>();
   private readonly growing = new Set<number>();
   private readonly rollbackListeners: (() => void)[] = [];
   private readonly statements = new Map<string, Libsql.Statement>();
@@ -86,6 +87,12 @@ export class SqliteDatabase {
   get commits(): number {
     return this.group.commits;
   }
+
+  /** The one instance of a class that remembers what this database has: all who write must use the same. */
+  readonly part = <T>(Part: new (database: SqliteDatabase) => T): T => {
+    if (!this.parts.has(Part)) this.parts.set(Part, new Part(this));
+    return this.parts.get(Part) as T;
+  };
 
   /** The first row as an array of its columns; null if there is none. */
   get<Row extends SqlValue[]>(sql: string, parameters: readonly SqlValue[] = []): Row | null {

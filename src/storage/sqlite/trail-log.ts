@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { AuditDraft } from '../ports/audit.store.js';
-import { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database.js';
 import { toRows } from './trail-rows.js';
 import { TrailProjection } from './trail-projection.js';
 
@@ -8,7 +7,6 @@ const INSERT = `INSERT INTO trail (workspace, seq, last_seq, first_at, last_at, 
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
 /** Appends to the trail of each workspace. */
-@Injectable()
 export class TrailLog {
   /** The last sequence number of each workspace, by its key. This process alone writes them. */
   private readonly lastSeqs = new Map<number, number>();
@@ -16,10 +14,10 @@ export class TrailLog {
   private readonly before = new Map<number, number>();
   private commits = 0;
 
-  constructor(
-    private readonly database: SqliteDatabase,
-    private readonly projection: TrailProjection,
-  ) {
+  private readonly projection: TrailProjection;
+
+  constructor(private readonly database: SqliteDatabase) {
+    this.projection = database.part(TrailProjection);
     database.onRollback(() => {
       for (const [workspace, seq] of this.before) this.lastSeqs.set(workspace, seq);
     });

@@ -34,9 +34,9 @@ describe('the projection of a trail', () => {
 
   function open(): void {
     database = SqliteDatabase.open(directory);
-    projection = new TrailProjection(database);
-    log = new TrailLog(database, projection);
-    audit = new SqliteAuditStore(database, new WorkspaceKeys(database), log, projection);
+    projection = database.part(TrailProjection);
+    log = database.part(TrailLog);
+    audit = new SqliteAuditStore(database, new WorkspaceKeys(database));
   }
 
   /** One commit for each list of events. */

@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import type { AuditDraft } from '../ports/audit.store.js';
-import { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database.js';
 import { idColumn, isUuid } from './short-ids.js';
 import { fromRow } from './trail-rows.js';
 
@@ -37,7 +36,6 @@ type Entry = [name: string, workspace: number, row: number, isUuid: 0 | 1];
  * Finds the rows of the trail of a session, a turn or a call: by tables that are projected from the trail in batches,
  * while the server is idle, and by a scan of the rows that are not projected yet, so that a query misses no event.
  */
-@Injectable()
 export class TrailProjection {
   /** The last projected row. */
   private cursor: number;
