@@ -20,13 +20,7 @@ import { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
 import { requireMember } from './members.js';
 import { OpenTurnKeys } from './open-turn-keys.js';
-import {
-  HAS_RESULT_ROWS,
-  readEditedArguments,
-  readResults,
-  type ResultColumns,
-  type ResultRow,
-} from './result-rows.js';
+import { readEditedArguments, readResults, type ResultColumns, type ResultRow } from './result-rows.js';
 import { RecentValues } from './recent-values.js';
 import { SessionUses } from './session-uses.js';
 import { isSmallResult, isSmallTurn, resultsIn, valuesIn } from './small-turns.js';
