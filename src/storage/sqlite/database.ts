@@ -11,7 +11,6 @@ import { GroupCommit } from './group-commit.js';
 import { openSchema } from './open-schema.js';
 import { createPrivateFile } from './private-file.js';
 import { ReaderWatch } from './readers.js';
-import { RowMemory } from './row-memory.js';
 import { DROP_STAGED } from './text-parts.js';
 import { checkParameters, type SqlValue } from './values.js';
 
@@ -26,10 +25,6 @@ export const IMPORTING = 'importing';
 export class SqliteDatabase {
   /** Keys of workspaces whose trail has grown, emitted after the commit. */
   readonly grown$ = new Subject<number>();
-  /** Rows that were read; here, since this is the only writer. */
-  readonly memory = new RowMemory();
-  /** Known members, by workspace and user (`members.ts`). */
-  readonly members = new Set<string>();
   private readonly parts = new Map<unknown, unknown>();
   private readonly growing = new Set<number>();
   private readonly rollbackListeners: (() => void)[] = [];
@@ -51,10 +46,7 @@ export class SqliteDatabase {
         return connection.inTransaction;
       },
       execute: (sql) => void this.prepared(sql).run([]),
-      rolledBack: () => {
-        this.members.clear();
-        this.rollbackListeners.forEach((listener) => listener());
-      },
+      rolledBack: () => this.rollbackListeners.forEach((listener) => listener()),
     });
     this.setShared(false);
     this.readers = new ReaderWatch(directory, (isWanted) => this.setShared(isWanted));
