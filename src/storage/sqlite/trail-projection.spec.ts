@@ -112,6 +112,36 @@ describe('the projection of a trail', () => {
     expect(await found({ sessionId })).toEqual([1]);
   });
 
+  it('misses nothing of what follows a commit that was rolled back before it worked', async () => {
+    const sessionId = newId();
+    await append([anEvent({ sessionId })]);
+    const failed = database.write(() => {
+      log.append(KEY, [anEvent({ sessionId })]);
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    await projection.project();
+    for (const all of [
+      [1, 2],
+      [1, 2, 3],
+    ]) {
+      await append([anEvent({ sessionId })]);
+      expect(await found({})).toEqual(all);
+      expect(await found({ sessionId })).toEqual(all);
+    }
+    await projection.project();
+    expect(await found({ sessionId })).toEqual([1, 2, 3]);
+  });
+
+  it('leaves little to scan under a steady load', async () => {
+    const [sessionId, many] = [newId(), Array.from({ length: 64 }, () => anEvent({ turnId: newId() }))];
+    await append([anEvent({ sessionId })]);
+    for (let commits = 0; commits < 400; commits += 1) await append(many);
+    expect(log.lastSeq(KEY) - projection.reach(KEY).firstSeq).toBeLessThan(15_000);
+    await append([anEvent({ sessionId })]);
+    expect(await found({ sessionId })).toEqual([1, 400 * 64 + 2]);
+  });
+
   it('begins once the server is idle', async () => {
     await append([anEvent({ sessionId: newId() })]);
     const until = Date.now() + 5_000;

@@ -47,6 +47,13 @@ describe('the rows of a trail', () => {
     );
   });
 
+  it('leave out a field that is undefined, although the event before has it', () => {
+    const [one] = fc.sample(event, 1) as [AuditDraft];
+    const other = { ...one, fields: { errorCode: undefined } as unknown as AuditDraft['fields'] };
+    const [row] = toRows([{ ...one, fields: { errorCode: 'E' } }, other]);
+    expect(fromRow(row!.text).map(({ fields }) => fields)).toEqual([{ errorCode: 'E' }, {}]);
+  });
+
   it('contain the text of each property that a search names', () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 5 }), (events) => {

@@ -120,8 +120,12 @@ function toParts(events: readonly AuditDraft[]): Part[] {
 /** The fields that differ from those before; null if those are not the first ones now, since their order is kept. */
 function fieldsBeside(before: Fields, now: Fields): Fields | null {
   const more: Fields = {};
-  const names = Object.keys(now);
-  if (!Object.keys(before).every((name, at) => name === names[at])) return null;
+  const names = namesOf(now);
+  if (!namesOf(before).every((name, at) => name === names[at])) return null;
   for (const name of names) if (now[name] !== before[name]) more[name] = now[name]!;
   return more;
+}
+
+function namesOf(fields: Fields): string[] {
+  return Object.keys(fields).filter((name) => fields[name] !== undefined);
 }
