@@ -19,6 +19,7 @@ export class TrailLog {
   constructor(private readonly database: SqliteDatabase) {
     this.projection = database.part(TrailProjection);
     database.onRollback(() => {
+      this.beginTransaction();
       for (const [workspace, seq] of this.before) this.lastSeqs.set(workspace, seq);
     });
   }
@@ -32,8 +33,7 @@ export class TrailLog {
 
   /** Inserts events from this sequence number on; call it in a job. */
   insert(workspace: number, firstSeq: number, events: readonly AuditDraft[]): void {
-    if (this.commits !== this.database.commits) this.before.clear();
-    this.commits = this.database.commits;
+    this.beginTransaction();
     if (!this.before.has(workspace)) this.before.set(workspace, this.lastSeq(workspace));
     let last = firstSeq - 1;
     for (const { events: ofRow, firstAt, lastAt, hasMorePaths, text } of toRows(events)) {
@@ -43,6 +43,12 @@ export class TrailLog {
       last += ofRow.length;
     }
     this.lastSeqs.set(workspace, last);
+  }
+
+  /** After a commit there is nothing to return to. */
+  private beginTransaction(): void {
+    if (this.commits !== this.database.commits) this.before.clear();
+    this.commits = this.database.commits;
   }
 
   /** The newest sequence number of the workspace; 0 without events. */

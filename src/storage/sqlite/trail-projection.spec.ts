@@ -133,6 +133,17 @@ describe('the projection of a trail', () => {
     expect(await found({ sessionId })).toEqual([1, 2, 3]);
   });
 
+  it('follows a commit that stood, whatever fails after it without an event', async () => {
+    await append([anEvent({})]);
+    const failed = database.write(() => {
+      database.run("UPDATE workspaces SET name = 'X'");
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    await append([anEvent({})]);
+    expect(await found({})).toEqual([1, 2]);
+  });
+
   it('leaves little to scan under a steady load', async () => {
     const [sessionId, many] = [newId(), Array.from({ length: 64 }, () => anEvent({ turnId: newId() }))];
     await append([anEvent({ sessionId })]);
