@@ -46,7 +46,10 @@ export class SqliteDatabase {
         return connection.inTransaction;
       },
       execute: (sql) => void this.prepared(sql).run([]),
-      rolledBack: () => this.rollbackListeners.forEach((listener) => listener()),
+      rolledBack: () => {
+        this.growing.clear();
+        this.rollbackListeners.forEach((listener) => listener());
+      },
     });
     this.setShared(false);
     this.readers = new ReaderWatch(directory, (isWanted) => this.setShared(isWanted));

@@ -144,6 +144,16 @@ describe('the projection of a trail', () => {
     expect(await found({})).toEqual([1, 2]);
   });
 
+  it('lets what a session did last be found behind many events of others', async () => {
+    const sessionId = newId();
+    await append([anEvent({ sessionId, fields: { success: true } })]);
+    await projection.project();
+    const others = Array.from({ length: 50 }, () => anEvent({ sessionId: 'other' }));
+    for (let commits = 0; commits < 100; commits += 1) await append(others);
+    expect(projected()).toBe(1);
+    expect((await audit.latestSuccesses('w', sessionId, 10)).map(({ seq }) => seq)).toEqual([1]);
+  });
+
   it('leaves little to scan under a steady load', async () => {
     const [sessionId, many] = [newId(), Array.from({ length: 64 }, () => anEvent({ turnId: newId() }))];
     await append([anEvent({ sessionId })]);
