@@ -1,3 +1,5 @@
+import type { ToolEffect } from './custom-tools.js';
+
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 /** A JSON value that is an object. */
@@ -22,6 +24,12 @@ export interface ToolContract {
   readonly responseSchema: JsonSchema;
   /** Markdown for the system prompt: when to use it, when not, required behaviour. */
   readonly guidance: string;
+  /** Only of a tool that a client brings. */
+  readonly title?: string;
+  /** Only of a tool that a client brings. */
+  readonly effect?: ToolEffect;
+  /** Timeouts of its calls where a turn has none, ms. Only of a tool that a client brings. */
+  readonly timeouts?: { readonly approvalMs?: number; readonly executionMs?: number };
 }
 
 /**
