@@ -1,9 +1,4 @@
-import type { JsonSchema } from './tool-contract.js';
-
-/** What a tool does to the user's machine. A client asks a person before `write` and `execute`. */
-export const TOOL_EFFECTS = ['read', 'write', 'execute'] as const;
-/** One of TOOL_EFFECTS. */
-export type ToolEffect = (typeof TOOL_EFFECTS)[number];
+import type { JsonSchema, ToolEffect } from './tool-contract.js';
 
 /** Limit of custom tools per client. */
 export const MAX_CUSTOM_TOOLS = 128;

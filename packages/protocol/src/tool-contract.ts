@@ -1,11 +1,14 @@
-import type { ToolEffect } from './custom-tools.js';
-
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 /** A JSON value that is an object. */
 export type JsonObject = { [key: string]: Json };
 /** A JSON Schema (draft-07), kept as data. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** What a tool that a client brings does to the user's machine. A client asks a person before `write` and `execute`. */
+export const TOOL_EFFECTS = ['read', 'write', 'execute'] as const;
+/** One of TOOL_EFFECTS. */
+export type ToolEffect = (typeof TOOL_EFFECTS)[number];
 
 /** Who runs a tool. */
 export type ExecutionLocation = 'server' | 'client';
