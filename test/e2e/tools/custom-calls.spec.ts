@@ -10,7 +10,7 @@ import { waitFor } from '../../support/wait-for.js';
 const graceMs = 300;
 
 describe('a custom tool', () => {
-  const server = suiteFixture(() => startTestServer({ config: { graceMs } }));
+  const server = suiteFixture(() => startTestServer({ config: { graceMs, jobMs: 1_500 } }));
   const user = suiteFixture(() => server.register());
   const fixture = testFixture(() => RelayFixture.on(server, user));
 
@@ -124,6 +124,23 @@ describe('a custom tool', () => {
       ...['Tool.RunTests.AwaitingApproval', 'Tool.RunTests.Running', 'Tool.RunTests.ResultReceived'],
     ]);
     expect(JSON.stringify(trail)).not.toMatch(/secret|unit/);
+  });
+
+  it('tests each value against its own pattern [CUSTOM-4]', async () => {
+    const only = (pattern: string) => ({ type: 'string', pattern });
+    const client = await withTools('laptop', takes({ properties: { a: only('^a$'), b: only('^b$') } }));
+    const turnId = await posted(runCall('good', { a: 'a', b: 'b' }), runCall('bad', { a: 'a', b: 'a' }));
+    expect((await client.delivery()).toolCallId).toBe('good');
+    expect((await ended(turnId, 'bad')).error!.code).toBe('INVALID_ARGUMENTS');
+  });
+
+  it('fails alone if its arguments take too long to check [CUSTOM-4]', async () => {
+    const client = await withTools('laptop', takes({ properties: { a: { uniqueItems: true } } }));
+    const many = Array.from({ length: 30_000 }, (_, n) => ({ n }));
+    const turnId = await posted(runCall('good', { a: [1] }), runCall('bad', { a: many }));
+    expect((await client.delivery()).toolCallId).toBe('good');
+    const { error } = await ended(turnId, 'bad');
+    expect(error!.message).toContain('too much time');
   });
 
   it('is called over POST tools, and takes JSON texts for lists [CUSTOM-7] [TURN-30]', async () => {
