@@ -144,6 +144,20 @@ describeContract('reading turns', (opened) => {
     expect(await stores.turns.lastUseOf(await givenWorkspace(stores), sessionId)).toBeNull();
   });
 
+  it('knows the client of the newest turn, although an older turn gets a client later', async () => {
+    const { stores } = opened();
+    const workspaceId = await givenWorkspace(stores);
+    const laptop = { lastClientId: 'laptop', folder: [] };
+    const first = aTurn(workspaceId, laptop);
+    const { sessionId } = first;
+    const waiting = aTurn(workspaceId, { sessionId, acceptedAt: NOON + 1 });
+    const newest = aTurn(workspaceId, { sessionId, acceptedAt: NOON + 2, ...laptop });
+    for (const turn of [first, waiting, newest]) await insertTurn(stores, turn);
+    const desktop = { lastClientId: 'desktop', folder: [] };
+    await stores.turns.save(waiting, nextVersion(waiting, {}, desktop), [], []);
+    expect(await stores.turns.lastUseOf(workspaceId, sessionId)).toEqual(laptop);
+  });
+
   it('tells the versions of the open turns of users, and of no others', async () => {
     const { stores } = opened();
     const [here, there] = [await givenWorkspace(stores), await givenWorkspace(stores)];

@@ -59,7 +59,9 @@ describe('a cancel', () => {
 
   it('keeps a server call that is about to remove a folder from removing it [TURN-7]', async () => {
     const rm = { toolCallId: 'r', name: 'rm', arguments: { path: '/kept' } };
-    await fixture.post([{ toolCallId: 'm', name: 'mkdir', arguments: { path: '/kept' } }], { waitMs: 20_000 });
+    await fixture.post([{ toolCallId: 'm', name: 'mkdir', arguments: { path: '/kept' } }], {
+      waitMs: 20_000,
+    });
     const slow = hold(storesOf(server.app).files, 'childrenOf');
     const posted = fixture.post([rm], { turnId: 'late', waitMs: 20_000 });
     await slow.reached;

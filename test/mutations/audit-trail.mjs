@@ -19,8 +19,15 @@ export const FAULTS = [
   {
     name: 'the projection forgets what came while it worked',
     file: 'src/storage/sqlite/trail-projection.ts',
-    find: '      if (last < this.newestRow) continue;\n',
+    find: '    if (this.cursor < this.newestRow) return;\n',
     replace: '',
+    specs: ['src/storage/sqlite/trail-projection.spec.ts'],
+  },
+  {
+    name: 'the projection goes on behind a row that was taken back',
+    file: 'src/storage/sqlite/trail-projection.ts',
+    find: '      if (rows.length === 0) return;\n',
+    replace: '      if (rows.length === 0) {\n        this.cursor = end;\n        return;\n      }\n',
     specs: ['src/storage/sqlite/trail-projection.spec.ts'],
   },
   {

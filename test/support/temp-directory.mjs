@@ -31,7 +31,12 @@ export function leaveMemory() {
 function removeLeft() {
   for (const name of names()) {
     const [, pid] = /^patchbay-(\d+)-\w+$/.exec(name) ?? [];
-    if (pid !== undefined && !isRunning(Number(pid))) remove(join(IN_MEMORY, name));
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    try {
+      remove(join(IN_MEMORY, name));
+    } catch {
+      // A small disk of that run is still mounted there.
+    }
   }
 }
 

@@ -16,13 +16,16 @@ const MAX_LATEST = 4_000;
 
 @Injectable()
 export class SqliteAuditStore extends AuditStore {
+  private readonly trail: TrailLog;
+  private readonly projection: TrailProjection;
+
   constructor(
     private readonly database: SqliteDatabase,
     private readonly workspaces: WorkspaceKeys,
-    private readonly trail: TrailLog,
-    private readonly projection: TrailProjection,
   ) {
     super();
+    this.trail = database.part(TrailLog);
+    this.projection = database.part(TrailProjection);
   }
 
   async page(

@@ -11,7 +11,6 @@ import { GroupCommit } from './group-commit.js';
 import { openSchema } from './open-schema.js';
 import { createPrivateFile } from './private-file.js';
 import { ReaderWatch } from './readers.js';
-import { RowMemory } from './row-memory.js';
 import { DROP_STAGED } from './text-parts.js';
 import { checkParameters, type SqlValue } from './values.js';
 
@@ -26,10 +25,7 @@ export const IMPORTING = 'importing';
 export class SqliteDatabase {
   /** Keys of workspaces whose trail has grown, emitted after the commit. */
   readonly grown$ = new Subject<number>();
-  /** Rows that were read; here, since this is the only writer. */
-  readonly memory = new RowMemory();
-  /** Known members, by workspace and user (`members.ts`). */
-  readonly members = new Set<string>();
+  private readonly parts = new Map<unknown, unknown>();
   private readonly growing = new Set<number>();
   private readonly rollbackListeners: (() => void)[] = [];
   private readonly statements = new Map<string, Libsql.Statement>();
@@ -51,7 +47,7 @@ export class SqliteDatabase {
       },
       execute: (sql) => void this.prepared(sql).run([]),
       rolledBack: () => {
-        this.members.clear();
+        this.growing.clear();
         this.rollbackListeners.forEach((listener) => listener());
       },
     });
@@ -86,6 +82,12 @@ export class SqliteDatabase {
   get commits(): number {
     return this.group.commits;
   }
+
+  /** The one instance of a class that remembers what this database has: all who write must use the same. */
+  readonly part = <T>(Part: new (database: SqliteDatabase) => T): T => {
+    if (!this.parts.has(Part)) this.parts.set(Part, new Part(this));
+    return this.parts.get(Part) as T;
+  };
 
   /** The first row as an array of its columns; null if there is none. */
   get<Row extends SqlValue[]>(sql: string, parameters: readonly SqlValue[] = []): Row | null {

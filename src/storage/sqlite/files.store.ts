@@ -35,12 +35,14 @@ function refusedUnless(madeBefore: boolean): Outcome {
 
 @Injectable()
 export class SqliteFileStore extends FileStore {
+  private readonly trail: TrailLog;
+
   constructor(
     private readonly database: SqliteDatabase,
     private readonly workspaces: WorkspaceKeys,
-    private readonly trail: TrailLog,
   ) {
     super();
+    this.trail = database.part(TrailLog);
   }
 
   insert(file: FileRecord, bytes: VersionBytes, events: readonly AuditDraft[]): Promise<boolean> {

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { OpenCount } from '../ports/turns.store.js';
-import { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database.js';
 
 /** What is known of an open turn beside its row. */
 interface OpenTurn {
@@ -10,7 +9,6 @@ interface OpenTurn {
 }
 
 /** The keys of the open turns, in memory: this process alone writes them. */
-@Injectable()
 export class OpenTurnKeys {
   private readonly turns = new Map<number, OpenTurn>();
   /** The keys of each user's open turns, by workspace. */

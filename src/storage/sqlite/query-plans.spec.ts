@@ -15,9 +15,6 @@ import { SqliteFileStore } from './files.store.js';
 import { SCHEMA } from './schema.js';
 import { SqlitePatchStore } from './patches.store.js';
 import { SqliteRecordStore } from './record-store.js';
-import { OpenTurnKeys } from './open-turn-keys.js';
-import { TrailLog } from './trail-log.js';
-import { TrailProjection } from './trail-projection.js';
 import { SqliteTurnStore } from './turns.store.js';
 import { SqliteUsageCounts, SqliteUsageStore } from './usage.store.js';
 import { SqliteWorkspaceStore } from './workspaces.store.js';
@@ -30,9 +27,6 @@ const FULL_SCAN = /^SCAN (?!json_each)|USING PRIMARY KEY \(workspace=\?\)/;
 describe('the queries of the embedded store', () => {
   let directory: string;
   let database: SqliteDatabase;
-  let projection: TrailProjection;
-  let trail: TrailLog;
-  let open: OpenTurnKeys;
   /** Only explains statements. */
   const schema = new Libsql(':memory:');
 
@@ -40,9 +34,6 @@ describe('the queries of the embedded store', () => {
     schema.exec(SCHEMA);
     directory = await mkdtemp(join(tmpdir(), 'patchbay-plans-'));
     database = SqliteDatabase.open(directory);
-    projection = new TrailProjection(database);
-    trail = new TrailLog(database, projection);
-    open = new OpenTurnKeys(database);
     await database.write(() =>
       database.run(
         "INSERT INTO workspaces (id, workspace_id, name, approvals, created_at, created_by, version) VALUES (1, 'w', 'W', '[]', 1, 'u', 1)",
@@ -76,13 +67,13 @@ describe('the queries of the embedded store', () => {
   }
 
   const keys = () => new WorkspaceKeys(database);
-  const audit = () => new SqliteAuditStore(database, keys(), trail, projection);
-  const files = () => new SqliteFileStore(database, keys(), trail);
+  const audit = () => new SqliteAuditStore(database, keys());
+  const files = () => new SqliteFileStore(database, keys());
   const records = () => new SqliteRecordStore(database, keys());
   const sessions = () => new SessionStore(records(), new SqliteUsageCounts(database));
   const clients = () => new ClientStore(records());
   const workspaces = () => new SqliteWorkspaceStore(database, keys());
-  const turns = () => new SqliteTurnStore(database, keys(), trail, open);
+  const turns = () => new SqliteTurnStore(database, keys());
   const ref = { workspaceId: 'w', sessionId: 's', turnId: 't' };
   const folder = { docPrefix: 'a/', deleted: false };
   const after = { id: 'f', docPath: 'a/b' };

@@ -7,6 +7,7 @@ import { SqliteDatabase } from './database.js';
 import { requireMember } from './members.js';
 import { pages } from './pages.js';
 import { columnOf, columnsOf } from './record-tables.js';
+import { RowMemory } from './row-memory.js';
 import type { SqlValue } from './values.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
@@ -24,12 +25,14 @@ interface Statements {
 @Injectable()
 export class SqliteRecordStore extends RecordStore {
   private readonly statements = new Map<Table, Statements>();
+  private readonly memory: RowMemory;
 
   constructor(
     private readonly database: SqliteDatabase,
     private readonly workspaces: WorkspaceKeys,
   ) {
     super();
+    this.memory = database.part(RowMemory);
   }
 
   protected async requireWorkspace(workspaceId: string): Promise<void> {
@@ -45,7 +48,7 @@ export class SqliteRecordStore extends RecordStore {
   protected async rowOf(table: Table, row: Row): Promise<Row | null> {
     const key = keyIn(table, row);
     const where = Object.fromEntries(table.key.map((field, at) => [field, key[at]!]));
-    const [found] = this.database.memory.rows(table, where, 'key', () => {
+    const [found] = this.memory.rows(table, where, 'key', () => {
       const { fields, byKey } = this.statementsOf(table);
       return this.database.all(byKey, key).map((values) => named(fields, values));
     });
@@ -55,9 +58,7 @@ export class SqliteRecordStore extends RecordStore {
   protected async rowsWhere(table: Table, where: Conditions, listing: RowListing): Promise<Row[]> {
     const { by, descending = false, after, limit = -1 } = listing;
     const read = (): Row[] => this.select(table, where, listing);
-    return after
-      ? read()
-      : this.database.memory.rows(table, where, `${by.join()} ${descending} ${limit}`, read);
+    return after ? read() : this.memory.rows(table, where, `${by.join()} ${descending} ${limit}`, read);
   }
 
   protected updateRows(
@@ -113,7 +114,7 @@ export class SqliteRecordStore extends RecordStore {
         if (workspace !== undefined) requireMember(this.database, workspace, by!.userId);
         return job();
       })
-      .finally(() => this.database.memory.drop(table, where));
+      .finally(() => this.memory.drop(table, where));
   }
 
   private statementsOf(table: Table): Statements {

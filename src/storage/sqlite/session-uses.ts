@@ -22,7 +22,9 @@ export class SessionUses {
     const name = `${workspace}/${sessionId}`;
     const known = this.known.get(name);
     const text = JSON.stringify([lastClientId, folder]);
-    if (known !== undefined && (known.acceptedAt > acceptedAt || known.text === text)) return nothing;
+    if (known !== undefined && known.acceptedAt > acceptedAt) return nothing;
+    // The same use of a newer turn is not worth a write, but no older turn may replace it.
+    if (known?.text === text) return () => this.remember(name, acceptedAt, text);
     const values = [sessionId, workspace, acceptedAt, lastClientId, JSON.stringify(folder)];
     const { changes } = this.database.run(UPSERT, values);
     return changes === 0 ? nothing : () => this.remember(name, acceptedAt, text);

@@ -2,10 +2,19 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Begins an id that is written shorter; another text that begins with it has it twice. */
 const MARK = '#';
 
+/** The short forms of recent ids: most ids of an event are those of the event before it. */
+const recent = new Map<string, string>();
+const MAX_RECENT = 2_048;
+
 /** An id for a text that is kept: a UUID in 23 characters, and any other as it is. */
 export function shortId(id: string): string {
-  if (UUID.test(id)) return MARK + bytesOf(id).toString('base64url');
-  return id.startsWith(MARK) ? MARK + id : id;
+  const known = recent.get(id);
+  if (known !== undefined) return known;
+  if (!UUID.test(id)) return id.startsWith(MARK) ? MARK + id : id;
+  const short = MARK + bytesOf(id).toString('base64url');
+  if (recent.size >= MAX_RECENT) recent.clear();
+  recent.set(id, short);
+  return short;
 }
 
 /** The id of such a text. */

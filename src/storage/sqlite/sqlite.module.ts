@@ -17,11 +17,8 @@ import { SqliteBlobStore } from './blobs.store.js';
 import { SqliteDatabase } from './database.js';
 import { SqliteFileStore } from './files.store.js';
 import { SqliteHealth } from './health.js';
-import { OpenTurnKeys } from './open-turn-keys.js';
 import { SqlitePatchStore } from './patches.store.js';
 import { SqliteRecordStore } from './record-store.js';
-import { TrailLog } from './trail-log.js';
-import { TrailProjection } from './trail-projection.js';
 import { SqliteTurnStore } from './turns.store.js';
 import { SqliteUsageCounts, SqliteUsageStore } from './usage.store.js';
 import { SqliteWorkspaceStore } from './workspaces.store.js';
@@ -56,9 +53,6 @@ export class SqliteStorageModule implements OnApplicationShutdown {
       module: SqliteStorageModule,
       providers: [
         { provide: SqliteDatabase, useFactory: () => SqliteDatabase.open(dataDir) },
-        OpenTurnKeys,
-        TrailLog,
-        TrailProjection,
         WorkspaceKeys,
         { provide: RecordStore, useClass: SqliteRecordStore },
         { provide: UsageCounts, useClass: SqliteUsageCounts },

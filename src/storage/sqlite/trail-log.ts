@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { AuditDraft } from '../ports/audit.store.js';
-import { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database.js';
 import { toRows } from './trail-rows.js';
 import { TrailProjection } from './trail-projection.js';
 
@@ -8,7 +7,6 @@ const INSERT = `INSERT INTO trail (workspace, seq, last_seq, first_at, last_at, 
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
 /** Appends to the trail of each workspace. */
-@Injectable()
 export class TrailLog {
   /** The last sequence number of each workspace, by its key. This process alone writes them. */
   private readonly lastSeqs = new Map<number, number>();
@@ -16,11 +14,12 @@ export class TrailLog {
   private readonly before = new Map<number, number>();
   private commits = 0;
 
-  constructor(
-    private readonly database: SqliteDatabase,
-    private readonly projection: TrailProjection,
-  ) {
+  private readonly projection: TrailProjection;
+
+  constructor(private readonly database: SqliteDatabase) {
+    this.projection = database.part(TrailProjection);
     database.onRollback(() => {
+      this.beginTransaction();
       for (const [workspace, seq] of this.before) this.lastSeqs.set(workspace, seq);
     });
   }
@@ -34,8 +33,7 @@ export class TrailLog {
 
   /** Inserts events from this sequence number on; call it in a job. */
   insert(workspace: number, firstSeq: number, events: readonly AuditDraft[]): void {
-    if (this.commits !== this.database.commits) this.before.clear();
-    this.commits = this.database.commits;
+    this.beginTransaction();
     if (!this.before.has(workspace)) this.before.set(workspace, this.lastSeq(workspace));
     let last = firstSeq - 1;
     for (const { events: ofRow, firstAt, lastAt, hasMorePaths, text } of toRows(events)) {
@@ -45,6 +43,12 @@ export class TrailLog {
       last += ofRow.length;
     }
     this.lastSeqs.set(workspace, last);
+  }
+
+  /** After a commit there is nothing to return to. */
+  private beginTransaction(): void {
+    if (this.commits !== this.database.commits) this.before.clear();
+    this.commits = this.database.commits;
   }
 
   /** The newest sequence number of the workspace; 0 without events. */

@@ -34,9 +34,9 @@ describe('the projection of a trail', () => {
 
   function open(): void {
     database = SqliteDatabase.open(directory);
-    projection = new TrailProjection(database);
-    log = new TrailLog(database, projection);
-    audit = new SqliteAuditStore(database, new WorkspaceKeys(database), log, projection);
+    projection = database.part(TrailProjection);
+    log = database.part(TrailLog);
+    audit = new SqliteAuditStore(database, new WorkspaceKeys(database));
   }
 
   /** One commit for each list of events. */
@@ -110,6 +110,57 @@ describe('the projection of a trail', () => {
     expect(await found({ sessionId })).toEqual([1]);
     await projection.project();
     expect(await found({ sessionId })).toEqual([1]);
+  });
+
+  it('misses nothing of what follows a commit that was rolled back before it worked', async () => {
+    const sessionId = newId();
+    await append([anEvent({ sessionId })]);
+    const failed = database.write(() => {
+      log.append(KEY, [anEvent({ sessionId })]);
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    await projection.project();
+    for (const all of [
+      [1, 2],
+      [1, 2, 3],
+    ]) {
+      await append([anEvent({ sessionId })]);
+      expect(await found({})).toEqual(all);
+      expect(await found({ sessionId })).toEqual(all);
+    }
+    await projection.project();
+    expect(await found({ sessionId })).toEqual([1, 2, 3]);
+  });
+
+  it('follows a commit that stood, whatever fails after it without an event', async () => {
+    await append([anEvent({})]);
+    const failed = database.write(() => {
+      database.run("UPDATE workspaces SET name = 'X'");
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    await append([anEvent({})]);
+    expect(await found({})).toEqual([1, 2]);
+  });
+
+  it('lets what a session did last be found behind many events of others', async () => {
+    const sessionId = newId();
+    await append([anEvent({ sessionId, fields: { success: true } })]);
+    await projection.project();
+    const others = Array.from({ length: 50 }, () => anEvent({ sessionId: 'other' }));
+    for (let commits = 0; commits < 100; commits += 1) await append(others);
+    expect(projected()).toBe(1);
+    expect((await audit.latestSuccesses('w', sessionId, 10)).map(({ seq }) => seq)).toEqual([1]);
+  });
+
+  it('leaves little to scan under a steady load', async () => {
+    const [sessionId, many] = [newId(), Array.from({ length: 64 }, () => anEvent({ turnId: newId() }))];
+    await append([anEvent({ sessionId })]);
+    for (let commits = 0; commits < 400; commits += 1) await append(many);
+    expect(log.lastSeq(KEY) - projection.reach(KEY).firstSeq).toBeLessThan(15_000);
+    await append([anEvent({ sessionId })]);
+    expect(await found({ sessionId })).toEqual([1, 400 * 64 + 2]);
   });
 
   it('begins once the server is idle', async () => {

@@ -1,7 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import type { AuditDraft } from '../ports/audit.store.js';
-import { SqliteDatabase } from './database.js';
+import type { SqliteDatabase } from './database.js';
 import { idColumn, isUuid } from './short-ids.js';
 import { fromRow } from './trail-rows.js';
 
@@ -37,12 +36,12 @@ type Entry = [name: string, workspace: number, row: number, isUuid: 0 | 1];
  * Finds the rows of the trail of a session, a turn or a call: by tables that are projected from the trail in batches,
  * while the server is idle, and by a scan of the rows that are not projected yet, so that a query misses no event.
  */
-@Injectable()
 export class TrailProjection {
   /** The last projected row. */
   private cursor: number;
   /** The first sequence number of each workspace that may not be projected. */
   private readonly firstSeqs = new Map<number, number>();
+  /** Higher than the trail's last row for a while after a rollback. */
   private newestRow: number;
   /** Rows that are not projected yet, in their order; after a restart or a rollback without the first ones. */
   private recent: AppendedRow[] = [];
@@ -58,6 +57,7 @@ export class TrailProjection {
       GROUP BY workspace`;
     type Row = [row: number, workspace: number, seq: number, count: number];
     for (const row of database.all<Row>(tail, [this.cursor])) this.noteRow(...row);
+    // Some were taken back, and their numbers will be given again.
     database.onRollback(() => (this.recent = []));
     database.grown$.subscribe(() => this.schedule());
     if (this.lag > 0) this.schedule();
@@ -115,26 +115,35 @@ export class TrailProjection {
     return new Set(texts.flatMap(([text]) => fromRow(text).map(({ eventId }) => eventId)));
   }
 
-  /** Projects all rows of the trail, in steps that each are a job of their own. */
+  /** Projects all rows that the trail has now, in steps that each are a job of their own. */
   async project(): Promise<void> {
     // What comes meanwhile waits for the next time, or for ever small steps would follow each commit.
     for (const end = this.newestRow; this.cursor < end;) {
       await yieldIfBusy();
-      const { last, count } = await this.database.write(() => this.step());
-      this.cursor = last;
-      this.recent = this.recent.filter(({ row }) => row > last);
-      this.lag = Math.max(0, this.lag - count);
-      if (last < this.newestRow) continue;
-      this.firstSeqs.clear();
-      this.lag = 0;
+      const rows = await this.database.write(() => this.step());
+      if (rows.length === 0) return;
+      this.projected(rows);
     }
   }
 
-  /** Projects the next rows; call it in a job. Returns the last of them, and how many events they have. */
-  private step(): { last: number; count: number } {
+  /** Forgets rows that are projected and committed. */
+  private projected(rows: readonly AppendedRow[]): void {
+    this.cursor = rows.at(-1)!.row;
+    this.recent = this.recent.filter(({ row }) => row > this.cursor);
+    for (const { workspace, seq, count } of rows) {
+      this.lag = Math.max(0, this.lag - count);
+      this.firstSeqs.set(workspace, seq + count);
+    }
+    if (this.cursor < this.newestRow) return;
+    this.firstSeqs.clear();
+    this.lag = 0;
+  }
+
+  /** Projects the next rows; call it in a job. Returns them. */
+  private step(): AppendedRow[] {
     const rows = this.nextRows();
     const end = rows.at(-1);
-    if (end === undefined) return { last: this.newestRow, count: 0 };
+    if (end === undefined) return rows;
     const entriesOf = (kind: 'names' | 'calls'): string => {
       const entries = rows.flatMap(({ row, workspace, [kind]: names }) =>
         [...names].map((name): Entry => [name, workspace, row, isUuid(name) ? 1 : 0]),
@@ -147,7 +156,7 @@ export class TrailProjection {
     this.database.run(INSERT_NAMES, [entriesOf('names')]);
     this.database.run(INSERT_CALLS, [entriesOf('calls')]);
     this.database.run('UPDATE trail_projected SET trail = ?', [end.row]);
-    return { last: end.row, count: rows.reduce((sum, { count }) => sum + count, 0) };
+    return rows;
   }
 
   /** From memory, or from the trail what was appended before a restart or a rollback. */

@@ -87,7 +87,23 @@ function toParts(events: readonly AuditDraft[]): Part[] {
   let [before, fields]: [Flat, Fields] = [NOTHING, {}];
   return events.map((event) => {
     const part: Part = {};
-    const flat = { ...event, ...event.actor } as Flat;
+    const { userId, clientId } = event.actor;
+    const { eventId, name, at, sessionId, conversationId, turnId, toolCallId, callId, attempt } = event;
+    const flat: Flat = {
+      ...{
+        eventId,
+        name,
+        at,
+        sessionId,
+        conversationId,
+        turnId,
+        toolCallId,
+        callId,
+        attempt,
+        userId,
+        clientId,
+      },
+    };
     for (const property of PROPERTIES) {
       const value = flat[property];
       if (value === before[property]) continue;
@@ -101,10 +117,15 @@ function toParts(events: readonly AuditDraft[]): Part[] {
   });
 }
 
-/** The fields that differ from those before; null if one of those is missing now. */
+/** The fields that differ from those before; null if those are not the first ones now, since their order is kept. */
 function fieldsBeside(before: Fields, now: Fields): Fields | null {
   const more: Fields = {};
-  for (const name of Object.keys(before)) if (!(name in now)) return null;
-  for (const [name, value] of Object.entries(now)) if (value !== before[name]) more[name] = value;
+  const names = namesOf(now);
+  if (!namesOf(before).every((name, at) => name === names[at])) return null;
+  for (const name of names) if (now[name] !== before[name]) more[name] = now[name]!;
   return more;
+}
+
+function namesOf(fields: Fields): string[] {
+  return Object.keys(fields).filter((name) => fields[name] !== undefined);
 }

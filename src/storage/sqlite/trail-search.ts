@@ -46,53 +46,65 @@ export function* examine(
 ): Generator<SearchStep> {
   const name = searchName(database, projection, range);
   const reach = projection.reach(range.workspace);
-  if (name === null) yield* scan(database, range, reach, 1);
+  if (name === null) yield* scan(database, range, reach);
   else {
-    const parts = [named(database, range, name, reach.row), scan(database, range, reach, reach.firstSeq)];
+    const parts = [named(database, range, name, reach.row), tail(database, range, reach)];
     for (const part of range.order === 'asc' ? parts : parts.reverse()) yield* part;
   }
 }
 
-/**
- * Examines the events from this one on.
- * @param fromSeq 1, or the first event that is not projected: then without the projected rows
- */
+/** Examines the whole trail. */
 function* scan(
   database: SqliteDatabase,
-  { workspace, filter, afterSeq, lastSeq, order, limit }: SearchRange,
+  range: SearchRange,
   reach: { firstSeq: number; row: number },
-  fromSeq: number,
 ): Generator<SearchStep> {
+  const { workspace, filter, afterSeq, lastSeq, order, limit } = range;
   const { clause, values } = mayMatch(filter);
-  const projected = `SELECT t.seq, t.events FROM trail_seqs s CROSS JOIN trail t ON t.id = s.trail
+  const sql = `SELECT t.seq, t.events FROM trail_seqs s CROSS JOIN trail t ON t.id = s.trail
     WHERE s.workspace = ? AND s.trail <= ? AND s.seq <= ? AND s.seq >=
       coalesce((SELECT max(seq) FROM trail_seqs WHERE workspace = ? AND seq <= ?), 0) AND ${clause} ORDER BY s.seq`;
-  const tail = `SELECT t.seq, t.events FROM trail t
-    WHERE t.id > ? AND t.workspace = ? AND t.seq <= ? AND t.last_seq >= ? AND ${clause} ORDER BY t.id`;
   const isAscending = order === 'asc';
-  let low = Math.max(fromSeq, isAscending ? afterSeq + 1 : 1);
+  let low = isAscending ? afterSeq + 1 : 1;
   let high = isAscending ? lastSeq : Math.min(lastSeq, afterSeq - 1);
   for (let size = limit + 1; low <= high; size = Math.min(2 * size, STEP_EVENTS)) {
     const first = isAscending ? low : Math.max(low, high - size + 1);
     const last = isAscending ? Math.min(high, low + size - 1) : high;
-    const rows: SearchStep['rows'] = [];
-    if (fromSeq === 1)
-      rows.push(
-        ...database.all<[number, string]>(projected, [
-          workspace,
-          reach.row,
-          last,
-          workspace,
-          first,
-          ...values,
-        ]),
-      );
-    if (last >= reach.firstSeq)
-      rows.push(...database.all<[number, string]>(tail, [reach.row, workspace, last, first, ...values]));
+    const keys = [workspace, reach.row, last, workspace, first];
+    const rows = database.all<[number, string]>(sql, [...keys, ...values]);
+    if (last >= reach.firstSeq) rows.push(...tailRows(database, range, reach.row, first, last));
     yield { rows: isAscending ? rows : rows.reverse(), first, last, examined: last - first + 1 };
     if (isAscending) low = last + 1;
     else high = first - 1;
   }
+}
+
+/** Examines the rows that are not projected yet, which are few. Those without a match count as nothing. */
+function* tail(
+  database: SqliteDatabase,
+  range: SearchRange,
+  reach: { firstSeq: number; row: number },
+): Generator<SearchStep> {
+  const { afterSeq, lastSeq, order } = range;
+  const first = order === 'asc' ? Math.max(reach.firstSeq, afterSeq + 1) : reach.firstSeq;
+  const last = order === 'asc' ? lastSeq : Math.min(lastSeq, afterSeq - 1);
+  if (first > last) return;
+  const rows = tailRows(database, range, reach.row, first, last);
+  yield { rows: order === 'asc' ? rows : rows.reverse(), first, last, examined: rows.length };
+}
+
+/** The rows behind this one that may have matching events in these bounds. */
+function tailRows(
+  database: SqliteDatabase,
+  { workspace, filter }: SearchRange,
+  row: number,
+  first: number,
+  last: number,
+): [number, string][] {
+  const { clause, values } = mayMatch(filter);
+  const sql = `SELECT t.seq, t.events FROM trail t
+    WHERE t.id > ? AND t.workspace = ? AND t.seq <= ? AND t.last_seq >= ? AND ${clause} ORDER BY t.id`;
+  return database.all(sql, [row, workspace, last, first, ...values]);
 }
 
 /** Examines the projected rows of a name, up to this row. */

@@ -115,7 +115,7 @@ export class SqliteTransferSource implements RecordSource {
   }
 
   private async *events(): Pages<'events'> {
-    await new TrailProjection(this.database).project();
+    await this.database.part(TrailProjection).project();
     type Row = [workspace: number, seq: number, events: string];
     const select =
       'SELECT s.workspace, s.seq, t.events FROM trail_seqs s CROSS JOIN trail t ON t.id = s.trail';

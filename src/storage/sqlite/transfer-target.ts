@@ -17,8 +17,6 @@ type RowKind = Exclude<AggregateKind, 'blobs' | 'turns' | 'events'>;
 
 /** Writes records into an embedded store that is being filled. */
 export class SqliteTransferTarget extends SqliteTransferSource implements RecordTarget {
-  private readonly projection = new TrailProjection(this.database);
-  private readonly trail = new TrailLog(this.database, this.projection);
   private readonly writers: { readonly [Of in RowKind]: (record: Records[Of]) => void } = {
     workspaces: (record) => this.workspace(record),
     entries: (record) => this.entry(record),
@@ -54,10 +52,10 @@ export class SqliteTransferTarget extends SqliteTransferSource implements Record
         const { workspaceId, seq } = records[from]!;
         while (records[to]?.workspaceId === workspaceId && records[to]!.seq === seq + to - from) to += 1;
         const events = records.slice(from, to).map(toAuditDraft);
-        this.trail.insert(this.workspaces.require(workspaceId), seq, events);
+        this.database.part(TrailLog).insert(this.workspaces.require(workspaceId), seq, events);
       }
     });
-    await this.projection.project();
+    await this.database.part(TrailProjection).project();
   }
 
   private writerOf<Of extends AggregateKind>(kind: Of): (record: Records[Of]) => void {

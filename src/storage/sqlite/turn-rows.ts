@@ -127,6 +127,33 @@ export function updateTurn(
   insertResults(database, key, turn, others(results, inRow), isSmall);
 }
 
+export type ValueColumn = 'arguments' | 'results';
+
+/** Values in the row of a turn; `callStates` and `values` are null if each call has a row. */
+export interface ValueRow {
+  key: number;
+  callStates: string | null;
+  values: string | null;
+  /** Whether there are results in rows of their own. */
+  hasOtherResults: boolean;
+}
+
+/** What the row of a turn has of the values of its calls. */
+export function valueRow(
+  database: SqliteDatabase,
+  workspace: number,
+  column: ValueColumn,
+  { turnId, sessionId }: TurnRef,
+): ValueRow | null {
+  const sql = `SELECT id, call_states, ${column}, ${HAS_RESULT_ROWS} FROM turns
+    WHERE workspace = ? AND turn_id = ? AND session_id = ?`;
+  type Row = [number, string | null, string | null, 0 | 1];
+  const row = database.get<Row>(sql, [workspace, turnId, sessionId]);
+  if (row === null) return null;
+  const [key, callStates, values, hasOtherResults] = row;
+  return { key, callStates, values, hasOtherResults: hasOtherResults === 1 };
+}
+
 /** The key of the turn's row; null if it has none. */
 export function turnRowKey(database: SqliteDatabase, workspace: number, ref: TurnRef): number | null {
   const row = database.get<[number]>(

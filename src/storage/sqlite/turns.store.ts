@@ -20,13 +20,7 @@ import { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
 import { requireMember } from './members.js';
 import { OpenTurnKeys } from './open-turn-keys.js';
-import {
-  HAS_RESULT_ROWS,
-  readEditedArguments,
-  readResults,
-  type ResultColumns,
-  type ResultRow,
-} from './result-rows.js';
+import { readEditedArguments, readResults, type ResultColumns, type ResultRow } from './result-rows.js';
 import { RecentValues } from './recent-values.js';
 import { SessionUses } from './session-uses.js';
 import { isSmallResult, isSmallTurn, resultsIn, valuesIn } from './small-turns.js';
@@ -40,18 +34,21 @@ import { WorkspaceKeys } from './workspace-keys.js';
 @Injectable()
 export class SqliteTurnStore extends TurnStore {
   private readonly staging: TurnStaging;
+  private readonly trail: TrailLog;
+  private readonly open: OpenTurnKeys;
   private readonly uses: SessionUses;
-  private readonly recent = new RecentValues();
+  private readonly recent: RecentValues;
 
   constructor(
     private readonly database: SqliteDatabase,
     private readonly workspaces: WorkspaceKeys,
-    private readonly trail: TrailLog,
-    private readonly open: OpenTurnKeys,
   ) {
     super();
     this.staging = new TurnStaging(database);
-    this.uses = new SessionUses(database);
+    this.trail = database.part(TrailLog);
+    this.open = database.part(OpenTurnKeys);
+    this.uses = database.part(SessionUses);
+    this.recent = database.part(RecentValues);
   }
 
   async insert(
@@ -292,18 +289,9 @@ export class SqliteTurnStore extends TurnStore {
       }));
   }
 
-  /** What the row of a turn has of the values of its calls. */
-  private valueRow(column: 'arguments' | 'results', ref: TurnRef): ValueRow | null {
+  private valueRow(column: rows.ValueColumn, ref: TurnRef): rows.ValueRow | null {
     const workspace = this.workspaces.find(ref.workspaceId);
-    if (workspace === null) return null;
-    const sql = `SELECT id, call_states, ${column}, ${HAS_RESULT_ROWS} FROM turns
-      WHERE workspace = ? AND turn_id = ? AND session_id = ?`;
-    const row = this.database.get<[number, string | null, string | null, 0 | 1]>(sql, [
-      ...[workspace, ref.turnId, ref.sessionId],
-    ]);
-    if (row === null) return null;
-    const [key, callStates, values, hasOtherResults] = row;
-    return { key, callStates, values, hasOtherResults: hasOtherResults === 1 };
+    return workspace === null ? null : rows.valueRow(this.database, workspace, column, ref);
   }
 
   private read(workspace: number, ref: TurnRef): Turn | null {
@@ -322,15 +310,6 @@ export class SqliteTurnStore extends TurnStore {
     if (current?.version !== turn.version || stateText(current) !== stateText(turn)) return false;
     return current.calls.every((call, at) => callText(call) === callText(turn.calls[at]!));
   }
-}
-
-/** Values in the row of a turn; `callStates` and `values` are null if each call has a row. */
-interface ValueRow {
-  key: number;
-  callStates: string | null;
-  values: string | null;
-  /** Whether there are results in rows of their own. */
-  hasOtherResults: boolean;
 }
 
 function versionOf({ workspaceId, userId, sessionId, turnId, version }: OpenTurnName): TurnVersion {

@@ -8,6 +8,7 @@ import {
   type WorkspaceSummary,
 } from '../ports/workspaces.store.js';
 import { SqliteDatabase } from './database.js';
+import { KnownMembers } from './members.js';
 import { WorkspaceKeys } from './workspace-keys.js';
 
 type WorkspaceRow = [
@@ -144,7 +145,7 @@ export class SqliteWorkspaceStore extends WorkspaceStore {
 
   /** Writes only changes: of a thousand members one request changes one. */
   private replaceMembers(key: number, { members }: WorkspaceRecord): void {
-    this.database.members.clear();
+    this.database.part(KnownMembers).forget();
     const known = new Map(
       this.database
         .all<[string, Role, number, number]>(
