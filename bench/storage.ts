@@ -79,7 +79,15 @@ async function methodsOf(app: INestApplicationContext): Promise<{ [name: string]
     ...{ clientId: null, tools: null, createdAt: NOON },
   });
   const client = () => ({
-    ...{ ...who, clientId: 'editor', name: 'Editor', roots: [], epoch: Date.now(), connectionId: newId() },
+    ...{
+      ...who,
+      clientId: 'editor',
+      name: 'Editor',
+      roots: [],
+      tools: [],
+      epoch: Date.now(),
+      connectionId: newId(),
+    },
     ...{ node: 'bench', connectedAt: NOON, until: NOON + 90 },
   });
   const login = () => ({

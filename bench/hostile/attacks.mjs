@@ -3,6 +3,7 @@ import { BODIES } from './attacks/bodies.mjs';
 import { CONNECTIONS } from './attacks/connections.mjs';
 import { LOOP } from './attacks/loop.mjs';
 import { RESULTS } from './attacks/results.mjs';
+import { SCHEMAS } from './attacks/schemas.mjs';
 import { SHARES } from './attacks/shares.mjs';
 import { TEXTS } from './attacks/texts.mjs';
 
@@ -18,6 +19,7 @@ export const ATTACKS = [
   ...TEXTS,
   ...RESULTS,
   ...CONNECTIONS,
+  ...SCHEMAS,
   ...SHARES,
   ...LOOP,
 ];

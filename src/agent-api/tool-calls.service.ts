@@ -56,7 +56,7 @@ export class ToolCallsService {
       sessionId === undefined
         ? await this.sessions.forDirectCalls(workspaceId, userId)
         : await this.sessions.requireOwn(workspaceId, sessionId, userId);
-    const tool = (await this.catalog.toolset(session)).find(request.tool);
+    const tool = (await this.catalog.toolsetFor(session, [{ name: request.tool }])).find(request.tool);
     if (tool === null) throw unknownTool(request.tool);
     const { executionLocation } = tool.contract;
     const turn = await this.turns.accept(workspaceId, session.id, userId, turnOf(tool.contract, request), {

@@ -12,7 +12,7 @@ import type {
 import { Subject } from 'rxjs';
 import { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
-import type { ClientName, ConnectionOrder } from '../storage/records/clients.js';
+import type { ClientName, ClientOffer, ConnectionOrder } from '../storage/records/clients.js';
 import type { Membership } from '../storage/ports/turn.js';
 import { userKey } from '../common/keys.js';
 
@@ -46,6 +46,8 @@ export class ConnectedClient implements ConnectionOrder {
   readonly resumed: Promise<void>;
   /** rootIds of its folders, sorted; they identify the folder of a session. */
   readonly folder: readonly string[];
+  /** The custom tools that it offers. */
+  offered: readonly ClientOffer[] = [];
   private readonly held = new Set<string>();
   private isReady = false;
   private resolveResumed!: () => void;
@@ -81,6 +83,11 @@ export class ConnectedClient implements ConnectionOrder {
     return docPaths.every((docPath) => this.roots.some((root) => root.docPath === docPath));
   }
 
+  /** Whether calls under this contract may go to the client now. */
+  offers(digest: string): boolean {
+    return this.offered.some((offer) => offer.digest === digest && offer.isAvailable);
+  }
+
   occupySlot(callId: string): void {
     this.held.add(callId);
   }
@@ -93,6 +100,8 @@ export class ConnectedClient implements ConnectionOrder {
 /** Which of a user's clients a call may go to. */
 export interface ClientCriteria extends Membership {
   tool: string;
+  /** The contract of a custom tool: the call goes only to a client that offers it. Null for a built-in tool. */
+  digest: string | null;
   /** docPaths of the folders that the call names; a client without them is not eligible. */
   roots: readonly string[];
   /** The folder that the session began with, as in `Turn`; a call without a folder goes only to clients with it. */
@@ -164,6 +173,12 @@ export class ConnectedClients {
     );
   }
 
+  /** Replaces the custom tools of a client. */
+  offer(client: ConnectedClient, tools: readonly ClientOffer[]): void {
+    client.offered = tools;
+    if (client.ready) this.available$.next(client.key);
+  }
+
   touch(client: ConnectedClient): void {
     client.lastActiveAt = this.clock.now();
   }
@@ -176,7 +191,7 @@ export class ConnectedClients {
   /** The client that the call should go to now; null if it has to wait [RELAY-6]. */
   choose(criteria: ClientCriteria): ConnectedClient | null {
     const eligible = this.ofUser(criteria.workspaceId, criteria.userId).filter(
-      (client) => client.ready && client.tools.has(criteria.tool) && isInPlace(client, criteria),
+      (client) => client.ready && canRun(client, criteria),
     );
     const chosen = this.preferred(eligible, criteria);
     return chosen?.hasFreeSlot ? chosen : null;
@@ -192,6 +207,12 @@ export class ConnectedClients {
     const available = candidates.filter(({ hasFreeSlot }) => hasFreeSlot);
     return available.sort((a, b) => b.lastActiveAt - a.lastActiveAt)[0];
   }
+}
+
+/** Whether the client has the tool; a built-in tool is bound to the client's folder, too. */
+function canRun(client: ConnectedClient, criteria: ClientCriteria): boolean {
+  if (criteria.digest !== null) return client.offers(criteria.digest);
+  return client.tools.has(criteria.tool) && isInPlace(client, criteria);
 }
 
 /** Whether the client has the folders that the call needs [RELAY-16] [RELAY-17]. */

@@ -7,7 +7,7 @@ const PROJ = { name: 'proj', docPath: 'proj', rootId: 'r' };
 const REGISTERED: RootRecord = { ...PROJ, workspaceId: 'w', userId: 'u', claimedAt: NOON };
 
 function aClient(clientId: string, connectedAt: number, leftAt: number | null): KnownClient {
-  return { workspaceId: 'w', userId: 'u', clientId, name: '', roots: [PROJ], connectedAt, leftAt };
+  return { workspaceId: 'w', userId: 'u', clientId, name: '', roots: [PROJ], tools: [], connectedAt, leftAt };
 }
 const viewed = (...clients: KnownClient[]) => {
   const [view] = folderViews([REGISTERED], clients, []);

@@ -69,7 +69,7 @@ export class Presence extends Sweep {
       this.recorded.add(client);
       const until = connectedAt + LEASE_MS;
       await this.store.connected({
-        ...{ ...key, name, roots, epoch, connectionId },
+        ...{ ...key, name, roots, epoch, connectionId, tools: client.offered },
         ...{ node: this.node.value, connectedAt, until },
       });
     });
@@ -86,6 +86,11 @@ export class Presence extends Sweep {
       if (!this.recorded.has(client)) return;
       await persist(write, this.lifecycle.stopping, logFailure);
     }).catch(logFailure);
+  }
+
+  /** Records the custom tools of a client that has resumed. */
+  async offered(client: ConnectedClient): Promise<void> {
+    await this.inOrder(client.key, () => this.store.offered(client.key, client.connectionId, client.offered));
   }
 
   /** Records how a client's folder differs from the Cloud, if that has changed. */

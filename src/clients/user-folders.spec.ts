@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const rootOf = (docPath: string) => ({ name: docPath, docPath, rootId: `id of ${docPath}` });
 function aClient(clientId: string, leftAt: number | null, ...docPaths: string[]): KnownClient {
   const names = { workspaceId: 'w', userId: 'u', clientId, name: clientId };
-  return { ...names, roots: docPaths.map(rootOf), connectedAt: NOON - 2 * DAY_MS, leftAt };
+  return { ...names, roots: docPaths.map(rootOf), tools: [], connectedAt: NOON - 2 * DAY_MS, leftAt };
 }
 function registered(...docPaths: string[]): RootRecord[] {
   return docPaths.map((docPath) => ({ ...rootOf(docPath), workspaceId: 'w', userId: 'u', claimedAt: NOON }));

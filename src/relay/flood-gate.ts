@@ -9,6 +9,7 @@ const CALL = 1 + 2 + RESULT;
 /** Cost of expensive events in units of small ones: writes, and large reads. */
 const COSTS: Readonly<Record<string, number>> = {
   'client:resume': 100,
+  'tools:changed': 100,
   'files:put': 10,
   'session:active_files': 10,
   'folder:status': 10,

@@ -7,6 +7,8 @@ import { AuthService } from '../auth/auth.service.js';
 import { ConnectedClient } from '../clients/connected-clients.js';
 import { checkRoots } from '../clients/roots.dto.js';
 import { Presence } from '../clients/presence.js';
+import { ClientOffers } from '../tools/custom/client-offers.js';
+import { CustomTools } from '../tools/custom/custom-tools.js';
 import { RootsService } from '../clients/roots.service.js';
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
@@ -31,6 +33,8 @@ export class Handshake {
     private readonly memberships: Memberships,
     private readonly roots: RootsService,
     private readonly presence: Presence,
+    private readonly customTools: CustomTools,
+    private readonly offers: ClientOffers,
     private readonly lifecycle: Lifecycle,
     private readonly lines: ConnectionBounds,
     private readonly sockets: SocketQuota,
@@ -60,10 +64,12 @@ export class Handshake {
     this.limits.handshake(user.id);
     const handshake = parseRequest(HandshakeDto, fromTexts(auth));
     checkRoots(handshake.roots);
+    this.customTools.checkBuiltIn(handshake.tools);
     const workspaceId = handshake.workspaceId.toLowerCase();
     await this.memberships.ask({ workspaceId, userId: user.id });
     const key = { workspaceId, userId: user.id, clientId: handshake.clientId };
     this.sockets.take(key, socket.conn);
+    const offered = await this.offers.take(key, handshake.customTools);
     await this.roots.claim(key, handshake.roots);
     const client = new ConnectedClient(
       key,
@@ -73,6 +79,7 @@ export class Handshake {
       handshake.roots,
       await this.presence.nextEpoch(key),
     );
+    client.offered = offered;
     Object.assign(socket.data, { name: handshake.name, loginId, tokenExpiresAt: expiresAt, client });
     // Its token alone is half a KiB; headers and address came with the request.
     Object.assign(socket, { handshake: null });

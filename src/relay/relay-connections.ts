@@ -16,8 +16,10 @@ import { TokenWatch } from './token-watch.js';
 
 const EVENTS = new Set([
   ...['client:resume', 'tool:status', 'tool:result', 'files:put', 'session:active_files', 'auth:refresh'],
-  'folder:status',
+  ...['folder:status', 'tools:changed'],
 ]);
+/** The events that a client may send before its resume was answered [RELAY-3]. */
+const BEFORE_RESUME = new Set(['client:resume', 'auth:refresh', 'tools:changed']);
 
 interface Connection {
   resumeTimer: NodeJS.Timeout;
@@ -67,13 +69,13 @@ export class RelayConnections {
     this.logger.info({ ...socket.data.client.key }, 'Client left');
   }
 
-  /** Stops the resume timer: processing the journal is not the client's time. */
-  resuming(socket: RelaySocket): void {
+  /** Stops the resume timer: the server's processing is not the client's time. */
+  processing(socket: RelaySocket): void {
     clearTimeout(this.open_.get(socket)?.resumeTimer);
   }
 
-  /** Restarts the resume timer after a refused journal. */
-  refusedResume(socket: RelaySocket): void {
+  /** Restarts the resume timer after a refused journal, or after other work before the resume. */
+  awaitResume(socket: RelaySocket): void {
     const connection = this.open_.get(socket);
     if (!connection || socket.data.client.ready) return;
     clearTimeout(connection.resumeTimer);
@@ -123,7 +125,7 @@ export class RelayConnections {
       const fault = faultOf(packet);
       if (fault !== null) return refuse('TOO_LARGE', fault);
       if (!EVENTS.has(event)) return refuse('NOT_FOUND', 'There is no such event.');
-      if (!socket.data.client.ready && event !== 'client:resume' && event !== 'auth:refresh') {
+      if (!socket.data.client.ready && !BEFORE_RESUME.has(event)) {
         return refuse('CONFLICT', 'Send client:resume first.');
       }
       this.clients.touch(socket.data.client);

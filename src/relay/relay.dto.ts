@@ -16,6 +16,7 @@ import {
 import {
   type FilePut,
   type FolderStatus,
+  MAX_CUSTOM_TOOLS,
   MAX_IN_FLIGHT,
   MAX_PATH_CHARS,
   MAX_ROOTS,
@@ -30,6 +31,7 @@ import {
 } from '@patchbay/protocol';
 import { ClientRootDto } from '../clients/roots.dto.js';
 import { IsLine, Lowercase, NestedList, ReadBy } from '../common/request.decorators.js';
+import { CustomToolDto } from '../tools/custom/custom-tools.dto.js';
 import { OutcomeDto } from '../turns/intake/outcome.dto.js';
 
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
@@ -73,11 +75,10 @@ export class HandshakeDto implements RelayHandshake {
   @NestedList(() => ClientRootDto, MAX_ROOTS)
   roots: ClientRootDto[] = [];
 
-  /** Tools of the client; not supported yet. */
+  /** The tools that the client brings. */
   @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(0, { message: 'must be empty: this server takes no custom tools' })
-  customTools?: unknown[];
+  @NestedList(() => CustomToolDto, MAX_CUSTOM_TOOLS)
+  customTools: CustomToolDto[] = [];
 
   @IsOptional()
   @IsInt()

@@ -17,11 +17,15 @@ import {
   type ResumeAnswer,
 } from '@patchbay/protocol';
 import { PinoLogger } from '../common/pino-logger.js';
+import { type ConnectedClient, ConnectedClients } from '../clients/connected-clients.js';
 import { Presence } from '../clients/presence.js';
+import { ClientOffers } from '../tools/custom/client-offers.js';
+import { ToolsChangedDto } from '../tools/custom/custom-tools.dto.js';
 import { Memberships } from '../access/memberships.js';
 import { AuthService } from '../auth/auth.service.js';
 import { Access } from '../common/access.js';
 import { isoTime } from '../common/clock.js';
+import { KeyLocks } from '../common/key-locks.js';
 import { DomainError } from '../common/domain-error.js';
 import { parseRequestInSlices } from '../common/request-parser.js';
 import { yieldIfBusy } from '../common/yield-if-busy.js';
@@ -29,6 +33,7 @@ import { SessionActiveFilesDto } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { ClientReports } from '../turns/engine/client-reports.js';
 import { ClientUploads } from '../turns/engine/client-uploads.js';
+import { WithdrawnTools } from '../turns/engine/withdrawn-tools.js';
 import { CallEvents } from './call-events.js';
 import { EventAnswers } from './event-answers.js';
 import { ClientEventGuard } from './client-event.guard.js';
@@ -44,12 +49,18 @@ import { SessionOpenings } from './session-openings.js';
 @Access('client')
 @UseGuards(ClientEventGuard)
 export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatewayDisconnect {
+  /** Serializes the tool changes and the resume of a connection. */
+  private readonly toolChanges = new KeyLocks();
+
   constructor(
     private readonly handshake: Handshake,
     private readonly connections: RelayConnections,
     private readonly reports: ClientReports,
     private readonly uploads: ClientUploads,
     private readonly presence: Presence,
+    private readonly clients: ConnectedClients,
+    private readonly offers: ClientOffers,
+    private readonly withdrawnTools: WithdrawnTools,
     private readonly sessions: SessionsService,
     private readonly openings: SessionOpenings,
     private readonly answers: EventAnswers,
@@ -81,8 +92,11 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     @MessageBody() body: unknown,
     @Answer() answer: (ack: Ack<ResumeAnswer>) => void,
   ): Promise<void> {
-    this.connections.resuming(socket);
+    this.connections.processing(socket);
     const ack = await this.answers.of(socket, async () => {
+      // Custom tools that were announced before count from this resume on.
+      await this.toolChanges.hold([socket.data.client.connectionId], () => Promise.resolve());
+      this.connections.processing(socket);
       const entries = await readEntries(body);
       const { key } = socket.data.client;
       // During its handshake the socket was not yet registered, so an ended login or membership missed it.
@@ -99,7 +113,7 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     // Answered first, so that the client knows its calls; begun synchronously, since it may send events at once.
     answer(ack);
     if (ack.ok) await this.begin(socket, ack.resume);
-    else this.connections.refusedResume(socket);
+    else this.connections.awaitResume(socket);
   }
 
   /** Lets the client receive calls, waiting ones first. If that fails it has to reconnect. */
@@ -110,7 +124,8 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
     this.connections.resumed(socket, stillHeld);
     void this.openings.notifyClient(client);
     try {
-      await this.reports.takeUpPending(client.key);
+      const turns = await this.reports.takeUpPending(client.key);
+      await this.withdrawnTools.settle(client, turns);
     } catch (error) {
       this.logger.warn(
         { err: error, ...client.key },
@@ -118,6 +133,29 @@ export class RelayGateway implements OnGatewayInit, OnGatewayConnection, OnGatew
       );
       socket.disconnect(true);
     }
+  }
+
+  /** The custom tools of the client, replacing its last list; also taken before the resume. */
+  @SubscribeMessage('tools:changed')
+  toolsChanged(@ConnectedSocket() socket: RelaySocket, @MessageBody() body: unknown): Promise<Ack> {
+    const { client } = socket.data;
+    if (!client.ready) this.connections.processing(socket);
+    return this.toolChanges.hold([client.connectionId], async () => {
+      const ack = await this.answers.of(socket, () => this.changeTools(client, body));
+      if (!client.ready) this.connections.awaitResume(socket);
+      return ack;
+    });
+  }
+
+  private async changeTools(client: ConnectedClient, body: unknown): Promise<object> {
+    const { customTools } = await parseRequestInSlices(ToolsChangedDto, body);
+    const offered = await this.offers.take(client.key, customTools);
+    const wasReady = client.ready;
+    this.clients.offer(client, offered);
+    if (!wasReady) return {};
+    await this.presence.offered(client);
+    await this.withdrawnTools.settle(client, await this.reports.takeUpPending(client.key));
+    return {};
   }
 
   /** A file as it is now on the client's disk, the new Cloud content. */

@@ -5,6 +5,7 @@ import { EventsModule } from '../events/events.module.js';
 import { ClientsModule } from '../clients/clients.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
+import { ToolsModule } from '../tools/tools.module.js';
 import { TurnsModule } from '../turns/engine/turns.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { CallEvents } from './call-events.js';
@@ -25,6 +26,7 @@ import { SocketQuota } from './socket-quota.js';
     ClientsModule,
     SessionsModule,
     LimitsModule,
+    ToolsModule,
     TurnsModule,
     WorkspacesModule,
   ],

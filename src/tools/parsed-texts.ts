@@ -18,6 +18,14 @@ export interface ParsedTexts {
   faults: SchemaFault[];
 }
 
+/** The stored arguments of a call, and their faults. */
+export interface ReadArguments {
+  args: Json;
+  faults: SchemaFault[];
+  /** JSON Pointers of parsed JSON texts; "" is the arguments as a whole. */
+  parsed: string[];
+}
+
 /** Never parsed: lines of a file may look like JSON. */
 const LINES = 'newLines';
 
@@ -32,6 +40,30 @@ const MAX_TEXTS = 10_000;
 export function parseTexts(schema: JsonSchema, args: Json, count: JsonCount): ParsedTexts {
   const reader = new TextReader(count);
   return { args: reader.read([schema], args, ''), parsed: reader.parsed, faults: reader.faults };
+}
+
+/** Checks arguments against their schema. If they break it, JSON texts in them are parsed first [TURN-30]. */
+export function readArguments(
+  faultsOf: (args: Json) => SchemaFault[],
+  schema: JsonSchema,
+  args: Json,
+  count: JsonCount,
+): ReadArguments {
+  const faults = faultsOf(args);
+  if (faults.length === 0) return { args, faults, parsed: [] };
+  const texts = parseTexts(schema, args, count);
+  const { parsed } = texts;
+  const left = parsed.length > 0 ? faultsOf(texts.args) : faults;
+  return { args: texts.args, faults: mergeFaults(left, texts.faults), parsed };
+}
+
+/** Replaces the schema's fault of a text by the reason why it is not JSON. */
+function mergeFaults(faults: readonly SchemaFault[], ofTexts: readonly SchemaFault[]): SchemaFault[] {
+  const byPath = new Map(ofTexts.map(({ path, message }) => [path, message]));
+  return faults.map((fault) => {
+    const ofText = byPath.get(fault.path);
+    return ofText === undefined ? fault : { ...fault, message: `${fault.message}; the text ${ofText}` };
+  });
 }
 
 /** The value of a JSON text; the text itself and the fault if it is invalid. */

@@ -9,24 +9,38 @@ const MAX_LOOKED_AT = 20_000;
 /** Rules about a whole list or object, which a sample cannot break or satisfy. */
 const OF_THE_WHOLE = new Set(['required', 'contains', 'minItems', 'minProperties', 'dependentRequired']);
 
+/** Compiles schemas: one check stops at the first fault, the other finds all. */
+export interface SchemaCompilers {
+  first: Ajv;
+  every: Ajv;
+}
+
+const OPTIONS = { strict: true, allowUnionTypes: true };
+const OURS: SchemaCompilers = { first: new Ajv(OPTIONS), every: new Ajv({ ...OPTIONS, allErrors: true }) };
+
 /**
  * A JSON Schema, compiled on first use: returns the faults of a value and never changes it. A first pass only tells
  * whether there is a fault, without allocating. The faults of a large value are named for a sample.
  */
 export class SchemaCheck {
-  private static readonly options = { strict: true, allowUnionTypes: true };
-  private static readonly first = new Ajv(SchemaCheck.options);
-  private static readonly every = new Ajv({ ...SchemaCheck.options, allErrors: true });
   private stopsAtFirst: ValidateFunction | null = null;
   private namesAll: ValidateFunction | null = null;
 
-  constructor(private readonly schema: JsonSchema) {}
+  constructor(
+    private readonly schema: JsonSchema,
+    private readonly compilers: SchemaCompilers = OURS,
+  ) {}
+
+  /** Compiles the schema now; throws if it is not valid. */
+  compile(): void {
+    this.stopsAtFirst ??= compile(this.compilers.first, this.schema);
+  }
 
   /** At most twenty faults; the last one says if there are or may be more. */
   faultsOf(value: Json): SchemaFault[] {
     const overfull = tooManyIn(this.schema, value);
     if (overfull) return [overfull];
-    const isSound = (this.stopsAtFirst ??= compile(SchemaCheck.first, this.schema));
+    const isSound = (this.stopsAtFirst ??= compile(this.compilers.first, this.schema));
     if (isSound(value)) return [];
     const first = faultsFrom(isSound.errors, value);
     const isLarge = holdsMoreThan(value, MAX_LOOKED_AT);
@@ -35,7 +49,7 @@ export class SchemaCheck {
   }
 
   private allFaults(value: Json): SchemaFault[] {
-    const validate = (this.namesAll ??= compile(SchemaCheck.every, this.schema));
+    const validate = (this.namesAll ??= compile(this.compilers.every, this.schema));
     validate(value);
     return faultsFrom(validate.errors, value);
   }
@@ -43,7 +57,7 @@ export class SchemaCheck {
   private faultsInSample(value: Json): SchemaFault[] {
     const sample = sampleOf(value, MAX_LOOKED_AT);
     if (!sample) return [];
-    const validate = (this.namesAll ??= compile(SchemaCheck.every, this.schema));
+    const validate = (this.namesAll ??= compile(this.compilers.every, this.schema));
     validate(sample.value);
     const ofParts = (validate.errors ?? []).filter(
       ({ keyword, instancePath, schemaPath }) =>

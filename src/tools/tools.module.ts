@@ -6,6 +6,8 @@ import { PatchesModule } from '../patches/patches.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { JobsModule } from '../jobs/jobs.module.js';
 import { BuiltInTools } from './built-in-tools.js';
+import { ClientOffers } from './custom/client-offers.js';
+import { CustomTools } from './custom/custom-tools.js';
 import { FileSearch } from './file-search.js';
 import { NewestTexts } from './newest-text.js';
 import { SessionTexts } from './session-texts.js';
@@ -22,6 +24,8 @@ const TOOL_CLASSES = await findToolClasses();
     FileSearch,
     NewestTexts,
     SessionTexts,
+    ClientOffers,
+    CustomTools,
     ...TOOL_CLASSES,
     {
       provide: BuiltInTools,
@@ -37,6 +41,6 @@ const TOOL_CLASSES = await findToolClasses();
       ) => new ToolRunner(ofServer, maxUserServerCalls, maxUserOpenTurns + maxUserWaiting),
     },
   ],
-  exports: [BuiltInTools, SessionTexts, ToolRunner],
+  exports: [BuiltInTools, ClientOffers, CustomTools, SessionTexts, ToolRunner],
 })
 export class ToolsModule {}

@@ -11,6 +11,7 @@ const OTHER: ClientRoot = { name: 'other', docPath: 'other', rootId: newId() };
 function aClient(workspaceId: string, changes: Partial<ClientAnnouncement> = {}): ClientAnnouncement {
   return {
     ...{ workspaceId, userId: 'ada', clientId: 'editor', name: 'Editor "one"', roots: [PROJ] },
+    tools: [],
     ...{ epoch: 1, connectionId: newId(), node: newId(), connectedAt: NOON, until: NOON + 90, ...changes },
   };
 }

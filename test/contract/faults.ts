@@ -13,7 +13,7 @@ export const KINDS: { [Port in keyof Stores]: Kinds<Stores[Port]> } = {
   blobs: { put: 'write', missing: 'read', read: 'read', mark: 'write', removeMarked: 'write' },
   clients: {
     ...{ connected: 'write', disconnected: 'write', reported: 'write', renew: 'write', endAll: 'write' },
-    ...{ removeUnseen: 'write', epochOf: 'read', ofUser: 'read', statusesOf: 'read' },
+    ...{ removeUnseen: 'write', offered: 'write', epochOf: 'read', ofUser: 'read', statusesOf: 'read' },
   },
   contracts: { put: 'write', byDigest: 'read' },
   files: {

@@ -44,6 +44,7 @@ import {
   workspace,
   removal,
   ownerOf,
+  anOffer,
 } from './method-givens.js';
 
 type Fixtures<Store> = { [Method in keyof Store]: Fixture };
@@ -74,13 +75,12 @@ export const SCENES: { [Port in keyof Stores]: Fixtures<Stores[Port]> } = {
   clients: {
     connected: about(inWorkspace(aClient), ({ clients }, made) => clients.connected(made)),
     epochOf: about(client, ({ clients }, made) => clients.epochOf(made)),
-    disconnected: about(client, ({ clients }, made) =>
-      clients.disconnected(made, made.connectionId, NOON + 1),
-    ),
+    disconnected: about(client, ({ clients }, is) => clients.disconnected(is, is.connectionId, NOON + 1)),
     reported: about(client, ({ clients }, made) => {
       const status = { docPath: 'proj', conflicts: ['a'], behind: [], more: 0 };
       return clients.reported(made, made.connectionId, status);
     }),
+    offered: about(client, ({ clients }, made) => clients.offered(made, made.connectionId, [anOffer])),
     renew: about(client, ({ clients }, { node }) => clients.renew(node, LATER)),
     endAll: about(client, ({ clients }, { node }) => clients.endAll(node, NOON + 2)),
     removeUnseen: about(client, ({ clients }) => clients.removeUnseen(LATER)),

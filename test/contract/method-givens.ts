@@ -30,8 +30,9 @@ export const inWorkspace = <Thing>(
 export const aClient = (workspaceId: string): ClientAnnouncement => ({
   ...{ workspaceId, userId: newId(), clientId: 'editor', name: 'Editor', epoch: 1, connectionId: newId() },
   ...{ roots: [{ name: 'Proj', docPath: 'proj', rootId: newId() }], node: newId() },
-  ...{ connectedAt: NOON, until: NOON + 90 },
+  ...{ tools: [], connectedAt: NOON, until: NOON + 90 },
 });
+export const anOffer = { name: 'run', digest: 'd', version: 'v', bytes: 9, isAvailable: true };
 export const client = inWorkspace(aClient, ({ clients }, made) => clients.connected(made));
 
 export const aContract = {

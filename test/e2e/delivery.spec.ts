@@ -60,7 +60,7 @@ describe('a pending call', () => {
   });
 
   it('is sent to a client that has its tool [RELAY-6]', async () => {
-    const without = await fixture.client({ clientId: 'viewer', tools: ['something_else'] });
+    const without = await fixture.client({ clientId: 'viewer', tools: ['workspace_write_patch'] });
     await fixture.post([createCall('a')]);
     await settle(without);
     const editor = await fixture.client({ clientId: 'editor' });

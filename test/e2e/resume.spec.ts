@@ -57,8 +57,9 @@ describe('a returning client', () => {
     // However long it takes to take up what waits: its calls are not what the answer waits for.
     const takeUp = jest.spyOn(server.app.get(ClientReports, { strict: false }), 'takeUpPending');
     takeUp.mockImplementationOnce(async function (this: ClientReports, of) {
-      await ClientReports.prototype.takeUpPending.call(this, of);
+      const turns = await ClientReports.prototype.takeUpPending.call(this, of);
       await new Promise((resolve) => setTimeout(resolve, 200));
+      return turns;
     });
     const callsBefore = await new Promise((resolve) => {
       client.socket.emit('client:resume', [], () => resolve(client.calls.length));

@@ -71,7 +71,7 @@ describe('the tools of a session', () => {
       expect(status).toBe(400);
       return (body as unknown as { fields: Record<string, string> }).fields;
     };
-    const unknown = await names(['read', 'reed', 'client', '__proto__']);
+    const unknown = await names(['read', 'workspace_reed', 'client', '__proto__', 'not_yet_there']);
     expect(Object.keys(unknown)).toEqual(['tools[1]', 'tools[3]']);
     expect(unknown['tools[1]']).toContain('read-only');
     expect(await names([])).toEqual({ tools: expect.stringContaining('leave it out') as string });

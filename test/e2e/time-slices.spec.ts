@@ -113,7 +113,7 @@ describe('a burst of requests of one user', () => {
   });
 
   it('is done in slices of time: the calls of a turn, all with arguments that are at fault', async () => {
-    const turns = slowed(Tool.prototype, 'argumentFaults');
+    const turns = slowed(Tool.prototype, 'readArguments');
     const names = ['read', 'ls', 'grep', 'edit', 'workspace_create_file'];
     const calls = many(50, (n) => ({ toolCallId: `f${n}`, name: names[n % 5], arguments: { none: n } }));
     const { body } = await fixture.post(calls);

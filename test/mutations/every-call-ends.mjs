@@ -33,8 +33,8 @@ export const FAULTS = [
   {
     name: 'a call is sent to a client that has not resumed',
     file: 'src/clients/connected-clients.ts',
-    find: 'client.ready && client.tools',
-    replace: 'client.tools',
+    find: 'client.ready && canRun(client, criteria)',
+    replace: 'canRun(client, criteria)',
     specs: ['test/e2e/delivery.spec.ts', 'test/turns/delivery.spec.ts'],
   },
   {

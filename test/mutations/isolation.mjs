@@ -485,7 +485,7 @@ export const FAULTS = [
   {
     name: 'a client resumes a call that is bound to another',
     file: 'src/turns/state/turn-state.ts',
-    find: 'const isResumable = wasSent && (boundClientId === null || boundClientId === clientId);',
+    find: 'const isResumable = wasSent && (!isBound || boundClientId === clientId);',
     replace: 'const isResumable = wasSent;',
     specs: ['src/turns/state/turn-state-holders.spec.ts', 'src/turns/state/turn-state.spec.ts'],
   },

@@ -48,6 +48,8 @@ export const CALL_ERRORS = {
   DELIVERY_TIMEOUT: 'No client accepted the call in time.',
   APPROVAL_TIMEOUT: 'No person decided in time.',
   EXECUTION_TIMEOUT: 'The client started the call and sent no result in time.',
+  TOOL_GONE: 'The client that offered the tool came back without it, or with another contract.',
+  TOOL_ERROR: 'A tool that a client brings reported `isError`; the message is its text.',
   STALE: 'The file has changed since the sha256 that the call is based on.',
   LINES_MISMATCH: 'The sha256 matches, but the file has other lines than expected.',
   INTERNAL_ERROR: 'A fault of the server or of the tool.',

@@ -4,6 +4,7 @@ export * from './approval.js';
 export * from './audit.js';
 export * from './blob-pack.js';
 export * from './context.js';
+export * from './custom-tools.js';
 export * from './cut-text.js';
 export * from './direct-calls.js';
 export * from './doc-path.js';

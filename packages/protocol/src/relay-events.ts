@@ -1,4 +1,5 @@
 import type { Approval } from './approval.js';
+import type { CustomTool, ToolsChanged } from './custom-tools.js';
 import type { ErrorCode } from './errors.js';
 import type { PatchBatch } from './patch-batch.js';
 import type { Json, JsonObject } from './tool-contract.js';
@@ -38,10 +39,12 @@ export interface RelayHandshake {
   /** One line of 1 to 64 characters. */
   version: string;
   protocol: typeof RELAY_PROTOCOL;
-  /** Names of the catalog tools that this client executes: at most 256. */
+  /** Names of the built-in tools that this client executes: at most 256. */
   tools: string[];
   /** The connected folders, at most MAX_ROOTS. Clients without any count as one folder. */
   roots?: ClientRoot[] | null;
+  /** Tools that the client brings, at most MAX_CUSTOM_TOOLS; more may follow with `tools:changed`. */
+  customTools?: CustomTool[] | null;
   /** Limit of calls at a time, 1 to MAX_IN_FLIGHT (default). */
   maxInFlight?: number | null;
 }
@@ -84,10 +87,13 @@ export interface ToolCallDelivery {
   approvalOnly?: true | null;
 }
 
-/** `tool:cancel`: the call has ended on the server; stop if possible. */
+/**
+ * `tool:cancel`: stop if possible. The call has ended on the server, except with `moved`: another client has it. `gone`:
+ * it ended as TOOL_GONE.
+ */
 export interface ToolCancel {
   callId: string;
-  reason: 'cancelled' | 'timed_out';
+  reason: 'cancelled' | 'timed_out' | 'gone' | 'moved';
 }
 
 /** State of a call in the journal of its client. */
@@ -261,6 +267,7 @@ export interface FolderStatus {
 /** Events that a client sends. */
 export interface ClientToServerEvents {
   'client:resume': (calls: ResumeEntry[], ack: (answer: Ack<ResumeAnswer>) => void) => void;
+  'tools:changed': (change: ToolsChanged, ack: (answer: Ack) => void) => void;
   'tool:status': (status: ToolStatus, ack: (answer: Ack) => void) => void;
   'tool:result': (report: ToolResultReport, ack: (answer: Ack<{ duplicate?: true }>) => void) => void;
   'files:put': (file: FilePut, ack: (answer: Ack<FilePutAnswer>) => void) => void;

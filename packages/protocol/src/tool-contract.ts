@@ -5,6 +5,11 @@ export type JsonObject = { [key: string]: Json };
 /** A JSON Schema (draft-07), kept as data. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
+/** What a tool that a client brings does to the user's machine. A client asks a person before `write` and `execute`. */
+export const TOOL_EFFECTS = ['read', 'write', 'execute'] as const;
+/** One of TOOL_EFFECTS. */
+export type ToolEffect = (typeof TOOL_EFFECTS)[number];
+
 /** Who runs a tool. */
 export type ExecutionLocation = 'server' | 'client';
 
@@ -22,6 +27,12 @@ export interface ToolContract {
   readonly responseSchema: JsonSchema;
   /** Markdown for the system prompt: when to use it, when not, required behaviour. */
   readonly guidance: string;
+  /** Only of a tool that a client brings. */
+  readonly title?: string;
+  /** Only of a tool that a client brings. */
+  readonly effect?: ToolEffect;
+  /** Timeouts of its calls where a turn has none, ms. Only of a tool that a client brings. */
+  readonly timeouts?: { readonly approvalMs?: number; readonly executionMs?: number };
 }
 
 /**

@@ -42,7 +42,7 @@ export const WORKSPACE_INDEXES = {
 } as const;
 
 /** A database with another number is refused; it is incremented from the first release on. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** The only declaration of the database; `buildCollections` applies it. */
 export const COLLECTIONS: readonly Collection[] = [

@@ -25,6 +25,14 @@ export interface CallApproval {
   readonly editedAt?: number | undefined;
 }
 
+/** The offer of a client that a call of a custom tool was accepted under. */
+export interface CallOffer {
+  /** The client that offered the tool; others that offer the same contract may take the call. */
+  readonly clientId: string;
+  /** The tool's timeouts, where the turn has none of its own. */
+  readonly clocks?: Partial<Pick<Clocks, 'approvalMs' | 'executionMs'>> | undefined;
+}
+
 /** The mutable state of one tool call. Its arguments and its result are stored apart, once each. Times are epoch ms. */
 export interface Call {
   readonly callId: string;
@@ -35,6 +43,8 @@ export interface Call {
   /** The contract that it was accepted under; absent for an unknown tool. */
   readonly contractDigest?: string | undefined;
   readonly location: ExecutionLocation;
+  /** Only for a tool that a client brings. */
+  readonly offer?: CallOffer | undefined;
   /** Whether the server runs it only after a person's approval; fixed at acceptance. Absent: the server asks nobody. */
   readonly needsApproval?: true | undefined;
   /** The decision, once such a call was approved. */

@@ -17,10 +17,24 @@ export interface ConnectionOrder {
   connectionId: string;
 }
 
+/** A custom tool that a client offers. */
+export interface ClientOffer {
+  name: string;
+  /** Identifies the contract of its calls: name, schemas and effect. */
+  digest: string;
+  /** Identifies the whole contract, texts included. */
+  version: string;
+  /** Size of the contract. */
+  bytes: number;
+  /** false: its program is not running, so its calls wait. */
+  isAvailable: boolean;
+}
+
 /** What the newest connection of a client announced. */
 export interface ClientAnnouncement extends ClientName, ConnectionOrder {
   name: string;
   roots: readonly ClientRoot[];
+  tools: readonly ClientOffer[];
   /** The node that it is connected to. */
   node: string;
   connectedAt: number;
@@ -55,6 +69,7 @@ export const CLIENTS: RecordDeclaration<StoredClient, 'workspaceId' | 'userId' |
     ...{ workspaceId: 'text', userId: 'text', clientId: 'text', name: 'text', epoch: 'integer' },
     ...{ connectionId: 'text', node: 'text', connectedAt: 'integer', leftAt: 'integer?' },
     ...{ until: 'integer', seenAt: 'integer', revision: 'integer', roots: 'json', statuses: 'json' },
+    tools: 'json',
   },
   key: ['workspaceId', 'userId', 'clientId'],
   indexes: [['workspaceId', 'userId', 'seenAt', 'connectedAt', 'clientId'], ['node', 'leftAt'], ['until']],
@@ -71,17 +86,10 @@ export class ClientStore {
   /** Records a connection, unless a newer one is known. Statuses of its remaining folders stay. */
   connected(client: ClientAnnouncement): Promise<void> {
     return this.change(client, async (known) => {
-      const { name, epoch, connectionId, node, connectedAt, until, roots } = client;
+      const { name, epoch, connectionId, node, connectedAt, until, roots, tools } = client;
       const announced = {
-        name,
-        epoch,
-        connectionId,
-        node,
-        connectedAt,
-        until,
-        roots,
-        leftAt: null,
-        seenAt: until,
+        ...{ name, epoch, connectionId, node, connectedAt, until, roots, tools },
+        ...{ leftAt: null, seenAt: until },
       };
       if (known === null) {
         const first = { ...nameOf(client), ...announced, statuses: [], revision: 1 };
@@ -112,6 +120,14 @@ export class ClientStore {
       if (known.statuses.some((previous) => isDeepStrictEqual(previous, status))) return null;
       const others = known.statuses.filter(({ docPath }) => docPath !== status.docPath);
       return { statuses: [...others, status].sort(byDocPath) };
+    });
+  }
+
+  /** Replaces the custom tools, if this connection is still the newest. */
+  offered(client: ClientName, connectionId: string, tools: readonly ClientOffer[]): Promise<void> {
+    return this.change(client, (known) => {
+      const isDone = known?.connectionId !== connectionId || isDeepStrictEqual(known.tools, tools);
+      return Promise.resolve(isDone ? null : { tools });
     });
   }
 

@@ -2,7 +2,7 @@ import { RECORDS } from '../records/records.js';
 import { tableSql } from './record-tables.js';
 
 /** Stored as `user_version`. A database with another number is refused; it is incremented from the first release on. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Rows refer to a workspace by its small integer key, since it is part of every key and index. Times are epoch ms. */
 const ACCOUNTS = `

@@ -42,7 +42,7 @@ const CALL = fieldsOf<Call>()(
     'endedAt',
     'endedBy',
   ] as const),
-  ...(['needsApproval', 'approved', 'roots'] as const),
+  ...(['needsApproval', 'approved', 'roots', 'offer'] as const),
 );
 const STATE = fieldsOf<TurnState>()(
   ...([
@@ -58,7 +58,7 @@ const STATE = fieldsOf<TurnState>()(
 );
 /** Absent where a text has null. */
 const OPTIONAL: ReadonlySet<string> = new Set([
-  ...(['contractDigest', 'needsApproval', 'approved', 'roots'] satisfies (keyof Call)[]),
+  ...(['contractDigest', 'needsApproval', 'approved', 'roots', 'offer'] satisfies (keyof Call)[]),
   ...(['argumentChars', 'direct'] satisfies (keyof TurnState)[]),
 ]);
 

@@ -4,6 +4,7 @@ import { ContractStore } from '../../storage/records/contracts.js';
 import type { SessionRecord } from '../../storage/records/sessions.js';
 import type { Call } from '../../storage/ports/turn.js';
 import { BuiltInTools } from '../built-in-tools.js';
+import { ClientOffers } from '../custom/client-offers.js';
 import { checkChoice, chosenTools } from './tool-choice.js';
 import { Tool } from './tool.js';
 import { Toolset } from './toolset.js';
@@ -23,6 +24,7 @@ export class CatalogService implements OnModuleInit {
   constructor(
     private readonly builtIn: BuiltInTools,
     private readonly contracts: ContractStore,
+    private readonly offers: ClientOffers,
   ) {
     this.tools = builtIn.all.map((tool) => new Tool(tool));
     this.all = new Toolset(this.tools);
@@ -36,20 +38,37 @@ export class CatalogService implements OnModuleInit {
     );
   }
 
-  /** The tools of a session: its choice, or all [SESSION-2]; null: no session. */
+  /** The built-in tools of a session: its choice, or all [SESSION-2]; null: no session. */
   toolset(session: SessionRecord | null): Promise<Toolset> {
     const choice = session?.tools ?? null;
     return Promise.resolve(choice === null ? this.all : new Toolset(chosenTools(choice, this.tools)));
   }
 
-  /** VALIDATION_ERROR if a new session's choice names an unknown tool. */
+  /** VALIDATION_ERROR if a new session's choice names what can be no tool. */
   checkChoice(choice: readonly string[]): void {
-    checkChoice(choice, this.tools);
+    checkChoice(choice, this.builtIn);
+  }
+
+  /** The tools of a session, including those that clients of its user bring [CUSTOM-5]. */
+  async fullToolset(session: SessionRecord): Promise<Toolset> {
+    const { tools, away } = await this.offers.of(session);
+    const all = [...this.tools, ...tools];
+    return new Toolset(session.tools === null ? all : chosenTools(session.tools, all), away);
+  }
+
+  /** The tools of a session that these calls need: clients are looked at only for a call of another tool. */
+  toolsetFor(session: SessionRecord, calls: readonly { name: string }[]): Promise<Toolset> {
+    const isBuiltIn = calls.every(({ name }) => this.builtIn.find(name) !== null);
+    return isBuiltIn ? this.toolset(session) : this.fullToolset(session);
   }
 
   /** The tool of a call under the contract at its acceptance; null if the tool was unknown then. */
-  async toolOf({ contractDigest: digest }: Pick<Call, 'contractDigest'>): Promise<Tool | null> {
+  async toolOf(
+    { contractDigest: digest, offer }: Pick<Call, 'contractDigest' | 'offer'>,
+    userId: string,
+  ): Promise<Tool | null> {
     if (digest === undefined) return null;
+    if (offer !== undefined) return this.offers.toolOf(digest, userId);
     return this.byDigest.get(digest) ?? this.former.get(digest) ?? (await this.recall(digest));
   }
 

@@ -1,4 +1,6 @@
 import { type FieldFaults, throwIfAny } from '../../common/domain-error.js';
+import type { BuiltInTools } from '../built-in-tools.js';
+import { isCustomName } from '../custom/tool-names.js';
 import type { Tool } from './tool.js';
 
 /** Keywords for several tools, evaluated at use, so that new tools are included. */
@@ -9,13 +11,16 @@ const WORDS: { [word: string]: (tool: Tool) => boolean } = {
     contract.executionLocation === 'server' && definition.changesCloud === undefined,
 };
 
-/** VALIDATION_ERROR that names every entry of a session's choice that is neither a tool nor a keyword [SESSION-1]. */
-export function checkChoice(choice: readonly string[], tools: readonly Tool[]): void {
-  const names = new Set(tools.map(({ contract }) => contract.name));
+/**
+ * VALIDATION_ERROR that names every entry of a session's choice that is neither a built-in tool nor a keyword nor a
+ * name that a client's tool may have [SESSION-1].
+ */
+export function checkChoice(choice: readonly string[], builtIn: BuiltInTools): void {
   const fields: FieldFaults = {};
   for (const [at, entry] of choice.entries()) {
-    if (names.has(entry) || Object.hasOwn(WORDS, entry)) continue;
-    fields[`tools[${at}]`] = 'is not a tool, and not one of the words client, server, read-only';
+    if (builtIn.find(entry) !== null || Object.hasOwn(WORDS, entry) || isCustomName(entry, builtIn)) continue;
+    fields[`tools[${at}]`] =
+      'is not a tool, not a name that a tool of a client may have, and not one of the words client, server, read-only';
   }
   throwIfAny(fields);
 }

@@ -1,4 +1,4 @@
-import type { JsonSchema, ToolContract } from '@patchbay/protocol';
+import type { JsonSchema, ToolContract, ToolOffer } from '@patchbay/protocol';
 import { geminiSchema } from './gemini-schema.js';
 
 export const TOOL_FORMATS = ['neutral', 'openai', 'openai-responses', 'anthropic', 'gemini', 'mcp'] as const;
@@ -38,7 +38,10 @@ export interface McpTool {
   name: string;
   description: string;
   inputSchema: JsonSchema;
-  outputSchema: JsonSchema;
+  /** Only an object schema, as MCP requires. */
+  outputSchema?: JsonSchema;
+  title?: string;
+  _meta?: { offeredBy: ToolOffer };
 }
 
 /** A catalog entry in the format of a provider or an MCP client. */
@@ -61,7 +64,8 @@ export const FORMATTERS = {
   gemini: ({ name, description, requestSchema }): GeminiTool => ({
     ...{ name, description, parametersJsonSchema: geminiSchema(requestSchema) },
   }),
-  mcp: ({ name, description, requestSchema, responseSchema }): McpTool => ({
-    ...{ name, description, inputSchema: requestSchema, outputSchema: responseSchema },
+  mcp: ({ name, title, description, requestSchema, responseSchema }): McpTool => ({
+    ...{ name, ...(title && { title }), description, inputSchema: requestSchema },
+    ...(responseSchema.type === 'object' && { outputSchema: responseSchema }),
   }),
 } satisfies { [F in ToolFormat]: (tool: ToolContract) => FormattedTool };

@@ -1,16 +1,30 @@
-import { isWellFormedJson, type Json, lossIn, shortText, type ToolContract } from '@patchbay/protocol';
+import {
+  auditToolName,
+  isWellFormedJson,
+  type Json,
+  type JsonCount,
+  lossIn,
+  shortText,
+  type ToolContract,
+  type ToolOffer,
+} from '@patchbay/protocol';
 import { digestOf } from '../../common/digest.js';
 import type { CallSubject } from '../../storage/ports/turn.js';
 import { faultsBeyondSchema } from '../argument-faults.js';
 import { subjectOf } from '../call-subject.js';
+import { type ReadArguments, readArguments } from '../parsed-texts.js';
 import { SchemaCheck } from '../schema-check.js';
 import type { ToolDefinition } from '../tool.js';
 import { MAX_FAULTS, MAX_NAME, type SchemaFault } from '../tool-schemas.js';
 
 /** A tool compiled under one contract: checks arguments and results. */
 export class Tool {
-  /** sha256 of the whole contract. */
-  readonly digest: string;
+  /** The client that brings the tool; null: it is built in. */
+  readonly offeredBy: ToolOffer | null = null;
+  /** false: its program is not running, so its calls wait. */
+  readonly isAvailable: boolean = true;
+  /** Default timeouts of its calls, ms; those of a turn win. */
+  readonly timeouts: { approvalMs?: number; executionMs?: number } = {};
   private readonly request: SchemaCheck;
   private readonly response: SchemaCheck;
 
@@ -18,14 +32,29 @@ export class Tool {
   constructor(
     readonly definition: ToolDefinition,
     readonly contract: ToolContract = definition.contract,
+    /** Identifies the contract: its sha256. */
+    readonly digest = digestOf(contract),
   ) {
-    this.digest = digestOf(contract);
     this.request = new SchemaCheck(contract.requestSchema);
     this.response = new SchemaCheck(contract.responseSchema);
   }
 
   /** Faults of a call's arguments. */
-  argumentFaults(args: Json): SchemaFault[] {
+  argumentFaults(args: Json): SchemaFault[] | Promise<SchemaFault[]> {
+    return this.faultsIn(args);
+  }
+
+  /** The arguments of a call as they are stored, and their faults. */
+  readArguments(args: Json, count: JsonCount): ReadArguments | Promise<ReadArguments> {
+    return readArguments((value) => this.faultsIn(value), this.contract.requestSchema, args, count);
+  }
+
+  /** The tool's part of its event names. */
+  get auditName(): string {
+    return auditToolName(this.contract.name, this.contract.category);
+  }
+
+  private faultsIn(args: Json): SchemaFault[] {
     const halves = halvesIn(args);
     if (halves.length > 0) return halves;
     const faults = [...repeatedNamesIn(args), ...this.request.faultsOf(args)];
@@ -34,7 +63,7 @@ export class Tool {
   }
 
   /** Faults of a client's result. */
-  resultFaults(result: Json): SchemaFault[] {
+  resultFaults(result: Json): SchemaFault[] | Promise<SchemaFault[]> {
     return this.response.faultsOf(result);
   }
 
@@ -70,7 +99,7 @@ export function repeatedNamesIn(args: Json): SchemaFault[] {
 }
 
 /** Faults for lone surrogates, which cannot be sent as UTF-8. */
-function halvesIn(args: Json): SchemaFault[] {
+export function halvesIn(args: Json): SchemaFault[] {
   if (typeof args !== 'object' || args === null || isWellFormedJson(args)) return [];
   return Object.entries(args)
     .filter((argument) => !isWellFormedJson(argument))

@@ -20,13 +20,13 @@ describe('a toolset', () => {
 });
 
 describe('a tool', () => {
-  it('reports arguments and results that break its schemas', () => {
+  it('reports arguments and results that break its schemas', async () => {
     const tool = new Tool(definition);
     expect(tool.argumentFaults({ path: 'a', content: '' })).toEqual([]);
     expect(tool.argumentFaults({ path: 'a' })).toEqual([
       { path: '/content', code: 'required', message: 'is required' },
     ]);
-    expect(tool.resultFaults({ success: true }).length).toBeGreaterThan(0);
+    expect((await tool.resultFaults({ success: true })).length).toBeGreaterThan(0);
   });
 
   describe('with checks beyond its schema', () => {
@@ -39,11 +39,11 @@ describe('a tool', () => {
     };
     const bad = { path: '../a' };
 
-    it('always checks its Cloud paths, and the rest only for schema-valid arguments', () => {
+    it('always checks its Cloud paths, and the rest only for schema-valid arguments', async () => {
       const tool = new Tool(strict);
       const valid = { path: 'a', content: '' };
       expect(tool.argumentFaults(valid)).toEqual([customFault]);
-      expect(tool.argumentFaults(bad).map(({ path }) => path)).toEqual(['/content', '/path']);
+      expect((await tool.argumentFaults(bad)).map(({ path }) => path)).toEqual(['/content', '/path']);
       expect(checkedArguments).toEqual([valid]);
     });
 

@@ -10,7 +10,7 @@ import type { Tool } from '../../tools/catalog/tool.js';
 import type { Toolset } from '../../tools/catalog/toolset.js';
 import { diskChange } from '../../tools/disk-change.js';
 import type { PreparedCall } from '../../tools/tool.js';
-import { argumentError, parsedWarnings, readArguments, unreadable } from '../intake/call-arguments.js';
+import { argumentError, parsedWarnings, unreadable } from '../intake/call-arguments.js';
 import { displayName } from '../intake/shown-name.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
 
@@ -41,7 +41,7 @@ export class CallAssessment {
           ? failed(call, unreadable(name, call.argumentsFault), {})
           : tool.definition.prepare
             ? await tool.definition.prepare(call.arguments, origin, count)
-            : prepare(tool, call, origin, count);
+            : await prepare(tool, call, origin, count);
     return { tool, ...prepared, warnings: parsedWarnings(name, parsed) };
   }
 
@@ -57,11 +57,16 @@ function failed({ arguments: args }: PostedCall, error: ToolCallError, subject: 
 }
 
 /** The default preparation of a call. */
-function prepare(tool: Tool, call: PostedCall, origin: PatchOrigin, count: JsonCount): PreparedCall {
+async function prepare(
+  tool: Tool,
+  call: PostedCall,
+  origin: PatchOrigin,
+  count: JsonCount,
+): Promise<PreparedCall> {
   const { name, arguments: given, checked } = call;
   const { args, faults, parsed } = checked
     ? { args: given, faults: [], parsed: [] }
-    : readArguments(tool, given, count);
+    : await tool.readArguments(given, count);
   const error = checked ? null : (argumentError(name, faults) ?? diskChange(tool.definition, args, origin));
   const paths = tool.clientPathsIn(args);
   const roots = origin.folders.namedBy(paths);
@@ -75,12 +80,14 @@ function docPathOf([path, ...others]: readonly string[], { sole }: UserFolders):
   return { docPath: `${sole}/${auditPath(path)}` };
 }
 
-function unknownTool(name: string, { contracts }: Toolset): ToolCallError {
+function unknownTool(name: string, toolset: Toolset): ToolCallError {
+  const { contracts } = toolset;
+  const last = toolset.lastOfferOf(name);
   const known = contracts.map((contract) => contract.name);
   const code: CallErrorCode = 'UNKNOWN_TOOL';
   return {
     code,
-    message: `There is no tool "${displayName(name)}". Tools: ${known.join(', ')}.`,
+    message: `There is no tool "${displayName(name)}".${last === null ? '' : ` ${last}`} Tools: ${known.join(', ')}.`,
     details: { tools: known },
   };
 }

@@ -107,8 +107,8 @@ export class ClientReports {
   }
 
   /** Loads the user's open turns, so that their pending calls can be claimed. */
-  async takeUpPending(user: Membership): Promise<void> {
-    await this.turns.takeUpOf(user);
+  takeUpPending(user: Membership): Promise<Turn[]> {
+    return this.turns.takeUpOf(user);
   }
 
   /** The user's turns that the resume affects, with their journal entries. */

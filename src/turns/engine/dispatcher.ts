@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PinoLogger } from '../../common/pino-logger.js';
 import { Clock } from '../../common/clock.js';
 import { Config } from '../../config/config.js';
-import type { Call, Membership, Turn } from '../../storage/ports/turn.js';
+import type { Call, CallOffer, Membership, Turn } from '../../storage/ports/turn.js';
 import { TurnStore } from '../../storage/ports/turns.store.js';
 import { OpenTurns, type TurnChange } from './open-turns.js';
 import { TurnHints } from './turn-hints.js';
@@ -55,9 +55,11 @@ export class Dispatcher {
     if (!client) return null;
     client.occupySlot(call.callId);
     const { clientId } = client.key;
+    const ackWithinMs = this.config.acknowledgeMs + this.config.graceMs;
+    // A custom tool is bound to its client, whatever folder that has: it says nothing about the session's folder.
+    if (call.offer) return { type: 'claim', callId: call.callId, clientId, folder: null, ackWithinMs };
     // Immediately, so that the session's next calls go to the same editor or wait for it.
     const folder = this.sessionClients.reserve(turn, call.callId, client, this.clock.now());
-    const ackWithinMs = this.config.acknowledgeMs + this.config.graceMs;
     return { type: 'claim', callId: call.callId, clientId, folder, ackWithinMs };
   }
 
@@ -77,7 +79,7 @@ export class Dispatcher {
       const stays = was && isInFlight(was) && isInFlight(is) && is.clientId === was.clientId;
       if (stays) return;
       if (was && isInFlight(was)) this.clients.releaseSlot(clientKey(after, was.clientId!), was.callId);
-      if (isInFlight(is)) this.take(after, is.callId, is.clientId!);
+      if (isInFlight(is)) this.take(after, is);
     });
     this.dispatch(after);
   }
@@ -104,9 +106,10 @@ export class Dispatcher {
   }
 
   /** Occupies a slot of the client if it is connected here, whoever claimed the call. */
-  private take(turn: Turn, callId: string, clientId: string): void {
+  private take(turn: Turn, { callId, clientId: holder, offer }: Call): void {
+    const clientId = holder!;
     this.clients.find(clientKey(turn, clientId))?.occupySlot(callId);
-    this.sessionClients.used(turn, clientId, this.clock.now());
+    if (offer === undefined) this.sessionClients.used(turn, clientId, this.clock.now());
   }
 
   /** Calls with equal requirements are checked once: if the first cannot be sent, none can. */
@@ -166,10 +169,12 @@ export class Dispatcher {
   }
 
   private criteriaOf(turn: Turn, call: Call): ClientCriteria {
+    if (call.offer !== undefined) return offerCriteria(turn, call, call.offer);
     return {
       workspaceId: turn.workspaceId,
       userId: turn.userId,
       tool: call.name,
+      digest: null,
       roots: call.roots ?? [],
       folder: this.sessionClients.folderOf(turn),
       boundClientId: turn.boundClientId,
@@ -177,6 +182,15 @@ export class Dispatcher {
       avoidClientId: call.refusedBy,
     };
   }
+}
+
+/** A call of a custom tool goes to any client that offers its contract, first to the one that it was accepted for. */
+function offerCriteria(turn: Turn, call: Call, { clientId }: CallOffer): ClientCriteria {
+  return {
+    ...{ workspaceId: turn.workspaceId, userId: turn.userId, tool: call.name, digest: call.contractDigest! },
+    ...{ roots: [], folder: null, boundClientId: null },
+    ...{ preferredClientId: clientId, avoidClientId: call.refusedBy },
+  };
 }
 
 /** The client of a turn's user. */

@@ -117,8 +117,8 @@ function knownTurn(queue: Queue, turn: Turn): KnownTurn {
   return known;
 }
 
-function requirementsOf({ name, roots = [], refusedBy }: Call): string {
-  return JSON.stringify([name, refusedBy, ...roots]);
+function requirementsOf({ name, roots = [], refusedBy, offer, contractDigest }: Call): string {
+  return JSON.stringify([name, refusedBy, ...(offer ? [contractDigest, offer.clientId] : roots)]);
 }
 
 function groupKey(turn: Turn, call: Call): string {

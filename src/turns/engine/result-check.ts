@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Approval, type Json, type ToolCallError, wellFormedJson } from '@patchbay/protocol';
 import { CatalogService } from '../../tools/catalog/catalog.service.js';
 import type { Tool } from '../../tools/catalog/tool.js';
+import { customFailure } from '../../tools/custom/custom-result.js';
 import { describeFaults } from '../../tools/tool-schemas.js';
 import { pathFields } from '../../common/audit-path.js';
 import { isoTime } from '../../common/clock.js';
@@ -48,15 +49,15 @@ export class ResultCheck {
     const executionMs = claimed.executionMs ?? null;
     const approval = wellFormedNote(claimed.approval ?? null);
     if (approval) instantOf(approval);
-    const tool = await this.catalog.toolOf(call);
-    checkEdit(tool, approval);
+    const tool = await this.catalog.toolOf(call, turn.userId);
+    await checkEdit(tool, approval);
     await checkRejected(tool, turn, call, approval?.rejectedChangeIds ?? []);
     // Lone surrogates are repaired, since a client that cuts by UTF-16 units would send them again.
     const reported = wellFormedJson(result);
     const decided = approvalSummary(approval, tool);
     if (approval?.decision === 'deny') return denial(call, reported, executionMs, approval, decided);
     if (call.needsApproval) return decision(call, reported, executionMs, approval, decided);
-    const faults = tool?.resultFaults(reported) ?? [];
+    const faults = (await tool?.resultFaults(reported)) ?? [];
     if (faults.length > 0) {
       throw fieldError('result', `breaks the schema of ${call.name}: ${describeFaults(faults)}`, faults);
     }
@@ -99,14 +100,14 @@ function wellFormedNote(approval: Approval | null): Approval | null {
 const MAX_RECORDED_IDS = 100;
 
 /** Edited arguments come only with the decision `edit`, which needs them, and must fit the schema. */
-function checkEdit(tool: Tool | null, approval: Approval | null): void {
+async function checkEdit(tool: Tool | null, approval: Approval | null): Promise<void> {
   const { decision, editedArguments = null } = approval ?? {};
   if (decision !== 'edit') {
     if (editedArguments === null) return;
     throw fieldError(EDITED, 'is only for the decision edit');
   }
   if (editedArguments === null) throw fieldError(EDITED, 'is required with the decision edit');
-  const faults = tool?.argumentFaults(editedArguments) ?? [];
+  const faults = (await tool?.argumentFaults(editedArguments)) ?? [];
   if (faults.length > 0) throw fieldError(EDITED, `breaks the schema: ${describeFaults(faults)}`, faults);
 }
 
@@ -117,8 +118,9 @@ function outcome(
   call: Call,
 ): Omit<Report, 'digest'> {
   const facts = isObject(result) ? result : {};
-  const failed = facts.success === false;
-  const error = failed ? failure(facts) : null;
+  const isOurs = call.offer === undefined;
+  const error = isOurs ? (facts.success === false ? failure(facts) : null) : customFailure(result);
+  const failed = error !== null;
   return {
     status: failed ? 'failed' : 'succeeded',
     result,
@@ -126,11 +128,11 @@ function outcome(
     bytes: jsonBytes(result),
     executionMs,
     summary: {
-      ...actualPlace(aboutResult(call), facts.path),
+      ...(isOurs ? actualPlace(aboutResult(call), facts.path) : {}),
       success: !failed,
       errorCode: error?.code ?? null,
       ...Object.fromEntries(
-        SUMMARY_FIELDS.filter((field) => field in facts).map((field) => [field, facts[field]!]),
+        SUMMARY_FIELDS.filter((field) => isOurs && field in facts).map((field) => [field, facts[field]!]),
       ),
       ...decided,
     },

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { auditToolName, type Json, JsonCount, type ToolContract } from '@patchbay/protocol';
+import { type Json, JsonCount, type Timeouts, type ToolContract, type ToolOffer } from '@patchbay/protocol';
 import { CatalogService } from '../../tools/catalog/catalog.service.js';
+import type { Tool } from '../../tools/catalog/tool.js';
 import type { Toolset } from '../../tools/catalog/toolset.js';
 import { RootsService } from '../../clients/roots.service.js';
 import { UserFolders } from '../../clients/user-folders.js';
@@ -14,7 +15,7 @@ import { type Assessment, CallAssessment } from './call-assessment.js';
 import { displayName } from '../intake/shown-name.js';
 import type { PostedCall } from '../intake/tool-call-forms.js';
 import { type CheckedRequest, FEW_CHARS } from './turn-request-check.js';
-import type { Call, Clocks, SessionUse, Turn } from '../../storage/ports/turn.js';
+import type { Call, CallOffer, Clocks, SessionUse, Turn } from '../../storage/ports/turn.js';
 import { NodeId } from '../../storage/ports/node-id.js';
 import type { CallResult } from '../../storage/ports/turns.store.js';
 import { nextDueAt } from '../state/deadlines.js';
@@ -58,6 +59,7 @@ interface Position {
   needsApproval: boolean;
   /** A server call before it waits for a person. */
   isBlocked: boolean;
+  timeouts: Timeouts;
 }
 
 /** Builds a turn from a request; an invalid call fails alone [TURN-2]. */
@@ -75,11 +77,11 @@ export class TurnBuilder {
 
   async build(
     session: SessionRecord,
-    { calls: posted, clocks, requestHash, chars }: CheckedRequest,
+    { calls: posted, clocks, timeouts, requestHash, chars }: CheckedRequest,
     { turnId, use, revertOf, isDirect }: TurnOrigin,
   ): Promise<AcceptedTurn> {
     const now = this.clock.now();
-    const toolset = await this.catalog.toolset(session);
+    const toolset = await this.catalog.toolsetFor(session, posted);
     const folders = await this.foldersOf(session, posted, toolset);
     const asked = await this.approvalsFor(session.workspaceId, posted, toolset);
     const calls: Call[] = [];
@@ -96,7 +98,8 @@ export class TurnBuilder {
       callArguments.push(assessment.error ? null : assessment.args);
       if (assessment.batch) batches.push(assessment.batch);
       const needsApproval = asked.has(call.name);
-      const taken = this.acceptCall(call, callId, { ...assessment, needsApproval, isBlocked }, now, clocks);
+      const about = { ...assessment, needsApproval, isBlocked, timeouts };
+      const taken = this.acceptCall(call, callId, about, now, clocks);
       isBlocked ||= taken.needsApproval === true && taken.status === 'pending';
       calls.push(taken);
     }
@@ -177,7 +180,17 @@ export class TurnBuilder {
   private acceptCall(
     posted: PostedCall,
     callId: string,
-    { tool, error, warnings, batch, roots, subject, needsApproval, isBlocked }: Assessment & Position,
+    {
+      tool,
+      error,
+      warnings,
+      batch,
+      roots,
+      subject,
+      needsApproval,
+      isBlocked,
+      timeouts,
+    }: Assessment & Position,
     now: number,
     clocks: Clocks,
   ): Call {
@@ -186,9 +199,10 @@ export class TurnBuilder {
       callId,
       toolCallId: posted.toolCallId,
       name: contract?.name ?? displayName(posted.name),
-      auditName: contract ? auditToolName(contract.name, contract.category) : 'Unknown',
+      auditName: tool?.auditName ?? 'Unknown',
       contractDigest: tool?.digest,
       location: contract?.executionLocation ?? 'server',
+      ...(tool?.offeredBy && { offer: offerOf(tool, tool.offeredBy, timeouts) }),
       subject,
       ...(roots.length > 0 && { roots }),
       batchId: batch?.batchId ?? null,
@@ -210,6 +224,15 @@ export class TurnBuilder {
       endedBy: error ? 'server' : null,
     };
   }
+}
+
+/** The tool's own timeouts count where the turn has none. */
+function offerOf({ timeouts: own }: Tool, { clientId }: ToolOffer, timeouts: Timeouts): CallOffer {
+  const clocks = {
+    ...(own.approvalMs && (timeouts.approvalMs ?? null) === null && { approvalMs: own.approvalMs }),
+    ...(own.executionMs && (timeouts.executionMs ?? null) === null && { executionMs: own.executionMs }),
+  };
+  return { clientId, ...(Object.keys(clocks).length > 0 && { clocks }) };
 }
 
 function statusOf(

@@ -17,6 +17,8 @@ export type PostedTurn = Pick<TurnRequest, 'turnId' | 'timeouts' | 'waitMs'> & {
 export interface CheckedRequest {
   calls: PostedCall[];
   clocks: Clocks;
+  /** The timeouts that the request itself has; they win over those of a tool. */
+  timeouts: Timeouts;
   /** sha256 of what identifies a request: session, calls, timeouts. */
   requestHash: string;
   /** Approximate size of the arguments as JSON, in characters. */
@@ -46,7 +48,7 @@ export class TurnRequestCheck {
     const clocks = this.clocksOf(timeouts, atMost);
     throwIfAny(fields);
     const { digest, chars } = await digestInSlices([session.id, calls, timeouts ?? {}]);
-    return { calls, clocks, requestHash: digest, chars };
+    return { calls, clocks, timeouts: timeouts ?? {}, requestHash: digest, chars };
   }
 
   private clocksOf(timeouts: Timeouts | null | undefined, atMost: AtMost): Clocks {

@@ -29,6 +29,7 @@ import { TurnHints } from './turn-hints.js';
 import { TurnReactions } from './turn-reactions.js';
 import { TurnRequestCheck } from './turn-request-check.js';
 import { TurnWaiters } from './turn-waiters.js';
+import { WithdrawnTools } from './withdrawn-tools.js';
 
 /** The turn engine below HTTP and the relay: accepts, runs, waits for and ends turns. */
 @Module({
@@ -65,7 +66,8 @@ import { TurnWaiters } from './turn-waiters.js';
     TurnReactions,
     TurnRequestCheck,
     TurnWaiters,
+    WithdrawnTools,
   ],
-  exports: [ClientReports, ClientUploads, Dispatcher, TurnEngine],
+  exports: [ClientReports, ClientUploads, Dispatcher, TurnEngine, WithdrawnTools],
 })
 export class TurnsModule {}

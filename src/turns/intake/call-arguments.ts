@@ -1,37 +1,8 @@
-import type { CallErrorCode, Json, JsonCount, ToolCallError } from '@patchbay/protocol';
-import type { Tool } from '../../tools/catalog/tool.js';
-import { parseTexts } from '../../tools/parsed-texts.js';
+import type { CallErrorCode, ToolCallError } from '@patchbay/protocol';
 import { describeFaults, type SchemaFault } from '../../tools/tool-schemas.js';
 
 /** Pointers that one warning names. */
 const MAX_NAMED = 10;
-
-/** The stored arguments of a call, and their faults. */
-export interface ReadArguments {
-  args: Json;
-  faults: SchemaFault[];
-  /** JSON Pointers of parsed JSON texts; "" is the arguments as a whole. */
-  parsed: string[];
-}
-
-/** Checks arguments against their contract. If they break it, JSON texts in them are parsed first [TURN-30]. */
-export function readArguments(tool: Tool, args: Json, count: JsonCount): ReadArguments {
-  const faults = tool.argumentFaults(args);
-  if (faults.length === 0) return { args, faults, parsed: [] };
-  const texts = parseTexts(tool.contract.requestSchema, args, count);
-  const { parsed } = texts;
-  const left = parsed.length > 0 ? tool.argumentFaults(texts.args) : faults;
-  return { args: texts.args, faults: mergeFaults(left, texts.faults), parsed };
-}
-
-/** Replaces the schema's fault of a text by the reason why it is not JSON. */
-function mergeFaults(faults: readonly SchemaFault[], ofTexts: readonly SchemaFault[]): SchemaFault[] {
-  const byPath = new Map(ofTexts.map(({ path, message }) => [path, message]));
-  return faults.map((fault) => {
-    const ofText = byPath.get(fault.path);
-    return ofText === undefined ? fault : { ...fault, message: `${fault.message}; the text ${ofText}` };
-  });
-}
 
 /** The warnings for parsed JSON texts. */
 export function parsedWarnings(tool: string, pointers: readonly string[]): ToolCallError[] {

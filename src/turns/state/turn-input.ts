@@ -35,8 +35,8 @@ export interface ResumedCall {
 
 /** What can happen to a turn. */
 export type TurnInput =
-  /** `ackWithinMs`: time to acknowledge. `folder`: the session's, as in `Turn`. */
-  | { type: 'claim'; callId: string; clientId: string; folder: readonly string[]; ackWithinMs: number }
+  /** `ackWithinMs`: time to acknowledge. `folder`: the session's, as in `Turn`; null for a custom tool. */
+  | { type: 'claim'; callId: string; clientId: string; folder: readonly string[] | null; ackWithinMs: number }
   | { type: 'progress'; callId: string; clientId: string; status: ProgressStatus; note: string | null }
   | { type: 'refuse'; callId: string; clientId: string; attempt: number; message: string }
   | { type: 'report'; callId: string; clientId: string; report: Report }
@@ -49,6 +49,8 @@ export type TurnInput =
   /** The node has restarted; its earlier calls are orphaned. */
   | { type: 'node_started'; node: string }
   | { type: 'client_left'; clientId: string; graceMs: number }
+  /** The client offers the contracts of these calls no longer; `elsewhere`: the digests that others offer. */
+  | { type: 'withdraw'; clientId: string; callIds: readonly string[]; elsewhere: ReadonlySet<string> }
   | { type: 'resume'; clientId: string; entries: readonly ResumedCall[] }
   /** `toolCallId` null: the whole turn. `why`: the message to the model, unless the orchestrator cancelled. */
   | { type: 'cancel'; toolCallId: string | null; byUserId: string; why?: string }

@@ -20,6 +20,7 @@ describe('a call', () => {
       lease: true,
       node_started: true,
       client_left: true,
+      withdraw: true,
       resume: true,
       cancel: true,
       tick: true,
@@ -42,7 +43,10 @@ describe('a call', () => {
   it.each(
     TABLE.filter(
       ([, { type }]) =>
-        !['client_left', 'resume', 'tick', 'cancel', 'report_all', 'lease', 'node_started'].includes(type),
+        ![
+          ...['client_left', 'withdraw', 'resume', 'tick'],
+          ...['cancel', 'report_all', 'lease', 'node_started'],
+        ].includes(type),
     ),
   )('that the turn does not have is not found by %s', (_, input) => {
     const turn = turnOf(callIn('forwarded', { callId: 'another' }));

@@ -52,6 +52,7 @@ const TRANSITIONS: { [T in TurnInput['type']]: (draft: TurnDraft, input: Inputs[
   lease: (draft, { lease }) => draft.renew(lease),
   node_started: nodeStarted,
   client_left: clientLeft,
+  withdraw,
   resume,
   cancel,
   tick: (draft) => draft.turn.calls.forEach((call) => tick(draft, call)),
@@ -76,7 +77,7 @@ function claim(draft: TurnDraft, call: Call, { clientId, folder, ackWithinMs }: 
   if (call.status !== 'pending' || (call.retryAt !== null && call.retryAt > draft.now)) {
     return draft.refuse('CONFLICT', 'The call is not waiting for a client.');
   }
-  const releaseAt = draft.turn.boundClientId === null ? draft.now + ackWithinMs : null;
+  const releaseAt = waitsFor(draft, call, clientId) ? null : draft.now + ackWithinMs;
   const change = {
     status: 'forwarded',
     attempt: call.attempt + 1,
@@ -85,8 +86,14 @@ function claim(draft: TurnDraft, call: Call, { clientId, folder, ackWithinMs }: 
     retryAt: null,
   } as const;
   draft.record('Forwarded', draft.replace(call, change), clientId, { ...call.subject });
+  if (folder === null) return;
   draft.lastClientId = clientId;
   draft.folder ??= folder;
+}
+
+/** A call of a bound session waits for its client, unless the tool is one that clients bring. */
+function waitsFor({ turn }: TurnDraft, { offer }: Call, clientId: string): boolean {
+  return offer === undefined && turn.boundClientId === clientId;
 }
 
 /** Only the holder advances a call, and only forward; a repeated step changes nothing. */
@@ -110,7 +117,7 @@ function reach(
   status: ProgressStatus,
   note: string | null = null,
 ): void {
-  const { approvalMs, executionMs } = draft.turn.clocks;
+  const { approvalMs, executionMs } = { ...draft.turn.clocks, ...call.offer?.clocks };
   const reached = draft.replace(call, {
     status,
     clientId,
@@ -130,10 +137,10 @@ function refuse(draft: TurnDraft, call: Call, { clientId, attempt, message }: In
 
 /** A call waits for a bound client; unacknowledged calls of another become free after the grace period. */
 function clientLeft(draft: TurnDraft, { clientId, graceMs }: Inputs['client_left']): void {
-  if (draft.turn.boundClientId === clientId) return;
   for (const call of draft.turn.calls) {
     const releaseAt = draft.now + graceMs;
     if (
+      !waitsFor(draft, call, clientId) &&
       call.status === 'forwarded' &&
       call.clientId === clientId &&
       (call.releaseAt ?? Infinity) > releaseAt
@@ -141,6 +148,26 @@ function clientLeft(draft: TurnDraft, { clientId, graceMs }: Inputs['client_left
       draft.replace(call, { releaseAt });
     }
   }
+}
+
+/** Calls that do not run move to another client that offers their contract, or end as TOOL_GONE. A running one goes on. */
+function withdraw(draft: TurnDraft, { clientId, callIds, elsewhere }: Inputs['withdraw']): void {
+  for (const callId of callIds) {
+    const call = draft.find(callId);
+    if (call === undefined || isFinal(call.status) || call.status === 'running') continue;
+    const isHeld = isInFlight(call);
+    if (isHeld && call.clientId !== clientId) continue;
+    if (!elsewhere.has(call.contractDigest!)) endGone(draft, call, clientId);
+    else if (isHeld)
+      draft.release(call, { reason: 'tool_withdrawn' }, { refusedBy: clientId, retryAt: null });
+  }
+}
+
+function endGone(draft: TurnDraft, call: Call, clientId: string): void {
+  const code: CallErrorCode = 'TOOL_GONE';
+  const message = `The tool ${call.name} has changed or went away before the call ran. Look at the tools of the session again.`;
+  const ended = draft.close(call, 'failed', 'server', { code, message });
+  draft.record('ResultReceived', ended, clientId, { ...call.subject, success: false, errorCode: code });
 }
 
 /** Calls missing in a journal become pending if not begun; the others are continued, ended or forgotten. */
@@ -171,7 +198,8 @@ function resumeCall(draft: TurnDraft, call: Call, clientId: string, { state }: R
   const { boundClientId } = draft.turn;
   // A call that was never sent is held by nobody, whatever a journal says.
   const wasSent = call.status === 'pending' && call.attempt > 0;
-  const isResumable = wasSent && (boundClientId === null || boundClientId === clientId);
+  const isBound = boundClientId !== null && call.offer === undefined;
+  const isResumable = wasSent && (!isBound || boundClientId === clientId);
   if (typeof state === 'object') {
     const { callId } = call;
     const answer = report(draft, isResumable ? { ...call, clientId } : call, { clientId, report: state });

@@ -165,6 +165,16 @@ export const TABLE: [name: string, input: TurnInput, row: Row, at?: number][] = 
     { type: 'node_started', node: 'node' },
     row([all, '%'], [['executing'], 'failed ResultReceived']),
   ],
+  [
+    'a withdrawal of a custom tool that nobody else offers',
+    { type: 'withdraw', clientId: HOLDER, callIds: [callId], elsewhere: new Set<string>() },
+    row(
+      [all, '%'],
+      [['pending', ...ON_SERVER], 'failed ResultReceived'],
+      [ON_CLIENT, 'failed ResultReceived >stop:gone'],
+      [['running'], '%'],
+    ),
+  ],
   ['the holder’s leave', { type: 'client_left', clientId: HOLDER, graceMs: 10_000 }, row([all, '%'])],
   [
     'a journal that lacks the call',

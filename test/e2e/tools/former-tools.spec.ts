@@ -52,7 +52,7 @@ describe('a call whose tool was changed after its acceptance:', () => {
     server = await startTestServer({ config: { dataDir: first.server.dataDir } });
     fixture = first.movedTo(server);
     const { callId } = delivery;
-    client = await fixture.client(TOOLS, [{ turnId, callId, attempt: 1, state: 'running' }]);
+    client = await fixture.client({ tools: [tool.name] }, [{ turnId, callId, attempt: 1, state: 'running' }]);
     client.calls.push(delivery);
   }
 
