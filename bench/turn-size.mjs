@@ -130,7 +130,7 @@ try {
 
   for (let n = 0; n < TURNS; n += 1) await post(ben, { toolCalls: calls(1000), waitMs: 0 });
   const rows = [];
-  for (const tools of [['another_tool'], ['workspace_create_file']]) {
+  for (const tools of [['workspace_write_patch'], ['workspace_create_file']]) {
     await longestStall();
     const began = performance.now();
     const socket = await connect(ben, tools);
