@@ -2,9 +2,7 @@ import type { Turn } from '../ports/turn.js';
 import { positionOf } from '../ports/turn-calls.js';
 import { callKey, CALLS_MAX, span } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
-
-/** Results with details up to this length are in the row of their call, which is written at the end anyway. */
-const SMALL_RESULT = 1024;
+import { isSmallResult } from './small-turns.js';
 
 /** Stands for a missing result of a call with edited arguments. */
 const NO_RESULT = '';
@@ -36,16 +34,15 @@ export function insertResults(
   results: readonly ResultRow[],
   isOneRow: boolean,
 ): void {
-  for (const { callId, result, details, editedArguments } of results) {
+  for (const row of results) {
+    const { callId, result, details, editedArguments } = row;
     const position = positionOf(turn.calls, callId);
     if (position === -1) throw new Error(`Turn ${turn.turnId} has no call ${callId}.`);
     const id = callKey(key, position);
-    const [text, more] = [result ?? NO_RESULT, details];
-    const isSmall = !isOneRow && text !== NO_RESULT && text.length + (more?.length ?? 0) <= SMALL_RESULT;
     const { changes } =
-      isSmall && editedArguments === null
-        ? database.run(SET_RESULT, [text, more, id])
-        : database.run(INSERT_RESULT, [id, callId, text, more, editedArguments, id]);
+      !isOneRow && isSmallResult(row)
+        ? database.run(SET_RESULT, [result, details, id])
+        : database.run(INSERT_RESULT, [id, callId, result ?? NO_RESULT, details, editedArguments, id]);
     if (changes === 0) throw new Error(`Call ${callId} has a result already.`);
   }
 }

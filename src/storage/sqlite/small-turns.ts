@@ -7,7 +7,7 @@ import type { ResultRow } from './result-rows.js';
 /** A turn of at most this many calls is one row, if its arguments have at most this many characters. */
 const FEW_CALLS = 4;
 const SMALL_ARGUMENTS = 2048;
-/** A result with its details is in that row if it has at most this many characters. */
+/** A result with its details is in that row, or in that of its call, if it has at most this many characters. */
 const SMALL_RESULT = 1024;
 
 /** A result in the row of its turn; details are absent if there are none. */
@@ -19,7 +19,7 @@ export function isSmallTurn(columns: readonly string[]): boolean {
   return columns.length <= FEW_CALLS && length <= SMALL_ARGUMENTS && !columns.some(isStaged);
 }
 
-/** Whether a result belongs in the row of its turn, if that is one row. */
+/** Whether a result belongs in the row of its turn, if that is one row, or of its call: both are written anyway. */
 export function isSmallResult({ result, details, editedArguments }: ResultRow): boolean {
   if (
     result === null ||

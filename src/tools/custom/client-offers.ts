@@ -16,8 +16,8 @@ import { CustomTool } from './custom-tool.js';
 import { CustomTools } from './custom-tools.js';
 import type { CustomToolDto } from './custom-tools.dto.js';
 
-/** Contracts that stay in memory. */
-const MAX_CONTRACTS = 2_000;
+/** Characters of the contracts that stay in memory: one may have a hundred thousand. */
+const MAX_CHARS = 32 * 1024 * 1024;
 
 /** The custom tools of a session, and by name who offered one last that nobody offers now. */
 export interface SessionOffers {
@@ -28,7 +28,10 @@ export interface SessionOffers {
 /** What the clients of a user offer, on all nodes. */
 @Injectable()
 export class ClientOffers {
-  private readonly known = new LRUCache<string, ToolContract>({ max: MAX_CONTRACTS });
+  private readonly known = new LRUCache<string, ToolContract>({
+    maxSize: MAX_CHARS,
+    sizeCalculation: (contract) => JSON.stringify(contract).length,
+  });
 
   constructor(
     private readonly custom: CustomTools,
@@ -108,10 +111,12 @@ export class ClientOffers {
   }
 
   private async contractOf(key: string): Promise<ToolContract> {
-    const known = this.known.get(key) ?? (await this.contracts.byDigest(key));
-    if (known === null) throw new Error(`The contract ${key} is not stored.`);
-    this.known.set(key, known);
-    return known;
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    const contract = await this.contracts.byDigest(key);
+    if (contract === null) throw new Error(`The contract ${key} is not stored.`);
+    this.known.set(key, contract);
+    return contract;
   }
 }
 

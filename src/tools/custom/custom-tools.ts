@@ -17,8 +17,11 @@ const MAX_SCHEMA_BYTES = 32 * KIB;
 /** All contracts of one client, and of all clients of a user. */
 const MAX_CLIENT_BYTES = 512 * KIB;
 const MAX_USER_BYTES = 4096 * KIB;
-/** Schemas that are known to compile. */
+/** Schemas that are known to compile, and contracts that are known to be stored. */
 const MAX_SOUND = 10_000;
+/** Bytes of contracts that a user may add within this time, ms: stored ones stay, since calls refer to them. */
+const MAX_NEW_BYTES = 2 * MAX_USER_BYTES;
+const NEW_MS = 3_600_000;
 const SCHEMAS = ['requestSchema', 'responseSchema'] as const;
 
 /** Checks and stores the contracts of the tools that clients bring. */
@@ -26,6 +29,9 @@ const SCHEMAS = ['requestSchema', 'responseSchema'] as const;
 export class CustomTools {
   /** Digests of schemas that were compiled, so that a reconnect costs nothing. */
   private readonly sound = new LRUCache<string, true>({ max: MAX_SOUND });
+  private readonly stored = new LRUCache<string, true>({ max: MAX_SOUND });
+  /** By user: bytes added since the first one within the time. */
+  private readonly added = new LRUCache<string, number>({ max: MAX_SOUND, ttl: NEW_MS, noUpdateTTL: true });
 
   constructor(
     private readonly builtIn: BuiltInTools,
@@ -70,9 +76,27 @@ export class CustomTools {
         'TOO_LARGE',
         `The custom tools of your clients must have at most ${MAX_USER_BYTES} bytes of JSON in all`,
       );
+    this.countNew(userId, contracts, sizes);
     return Promise.all(
       contracts.map((contract, at) => this.store(contract, sizes[at]!, tools[at]!.isAvailable ?? true)),
     );
+  }
+
+  /** RATE_LIMITED if the user adds too much: texts that change with every announcement would fill the store. */
+  private countNew(userId: string, contracts: readonly ToolContract[], sizes: readonly number[]): void {
+    const fresh = contracts.reduce(
+      (sum, contract, at) => sum + (this.stored.has(digestOf(contract)) ? 0 : sizes[at]!),
+      this.added.get(userId) ?? 0,
+    );
+    if (fresh > MAX_NEW_BYTES)
+      throw new DomainError(
+        'RATE_LIMITED',
+        'Your clients change their tools too often; try again in an hour',
+        {
+          retryAfterSeconds: NEW_MS / 1000,
+        },
+      );
+    this.added.set(userId, fresh);
   }
 
   /** Faults that need no compiler: names, event names, roots and sizes of schemas, timeouts. */
@@ -133,6 +157,7 @@ export class CustomTools {
     const version = digestOf(contract);
     // Calls are accepted under the digest; the version has the newest texts beside it.
     await Promise.all([this.contracts.put(digest, contract), this.contracts.put(version, contract)]);
+    this.stored.set(version, true);
     return { name, digest, version, bytes, isAvailable };
   }
 }
