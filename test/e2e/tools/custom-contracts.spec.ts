@@ -167,6 +167,23 @@ describe('the contract of a custom tool', () => {
     expect(acks[8]).toMatchObject({ ok: false, error: { code: 'TOO_LARGE' } });
   });
 
+  it('may change only so often: what is new counts, and what is known is taken again [CUSTOM-4]', async () => {
+    const own = await RelayFixture.on(server, await server.register());
+    const client = await own.client();
+    const texts = (n: number) =>
+      Array.from({ length: 8 }, (_, at) =>
+        runTests({ name: `t${at}`, guidance: `${n} ${'x'.repeat(60_000)}` }),
+      );
+    const acks: Ack[] = [];
+    for (let n = 0; n < 20; n += 1) acks.push(await change(client, ...texts(n)));
+    const refused = acks.filter(({ ok }) => !ok);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(acks.slice(0, 16)).toEqual(Array(16).fill({ ok: true }));
+    for (const ack of refused) expect(ack).toMatchObject({ error: { code: 'RATE_LIMITED' } });
+    expect(await change(client, ...texts(3))).toEqual({ ok: true });
+    await own.close();
+  });
+
   it('names every fault of its shape by tool and field', async () => {
     const fields = await fieldsOf(
       { ...runTests(), effect: 'delete', colour: 'red' },
