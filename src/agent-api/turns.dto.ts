@@ -11,27 +11,16 @@ import {
   type TurnRequest,
 } from '@patchbay/protocol';
 import { Fits, FromIntegerText, IsLine, Nested, NestedList, ReadBy } from '../common/request.decorators.js';
+import { ToolTimeoutsDto } from '../tools/custom/custom-tools.dto.js';
 import { OutcomeDto } from '../turns/intake/outcome.dto.js';
 import { type PostedCall, readToolCalls } from '../turns/intake/tool-call-forms.js';
 
-export class TimeoutsDto implements Timeouts {
+export class TimeoutsDto extends ToolTimeoutsDto implements Timeouts {
   /** From acceptance to the client's acknowledgement, ms. */
   @IsOptional()
   @IsInt()
   @Min(1)
   deliveryMs?: number;
-
-  /** From the acknowledgement to running, ms. */
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  approvalMs?: number;
-
-  /** From running to the result, ms. */
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  executionMs?: number;
 }
 
 /** A turn request whose calls were read into one form, each with its faults. */

@@ -2,7 +2,7 @@ import type { Turn } from '../ports/turn.js';
 import { positionOf } from '../ports/turn-calls.js';
 import { callKey, CALLS_MAX, span } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
-import { isSmallResult } from './small-turns.js';
+import { isSmallResult, type ResultRow } from './small-turns.js';
 
 /** Stands for a missing result of a call with edited arguments. */
 const NO_RESULT = '';
@@ -14,14 +14,6 @@ const INSERT_RESULT = `INSERT INTO turn_results (id, call_id, result, details, e
   SELECT ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM turn_calls c WHERE c.id = ? AND c.result IS NOT NULL)
   ON CONFLICT (id) DO UPDATE SET result = excluded.result, details = excluded.details
     WHERE result = '${NO_RESULT}' AND excluded.result <> '${NO_RESULT}' AND excluded.edited_arguments IS NULL`;
-
-/** The result of a call as columns store it; `result` null: only edited arguments so far. */
-export interface ResultRow {
-  callId: string;
-  result: string | null;
-  details: string | null;
-  editedArguments: string | null;
-}
 
 /**
  * Inserts results of a turn's calls, or their edited arguments first; an existing one fails the write.

@@ -2,13 +2,20 @@ import type { Json } from '@patchbay/protocol';
 import type { Turn } from '../ports/turn.js';
 import { positionOf } from '../ports/turn-calls.js';
 import { isStaged } from './large-texts.js';
-import type { ResultRow } from './result-rows.js';
 
 /** A turn of at most this many calls is one row, if its arguments have at most this many characters. */
 const FEW_CALLS = 4;
 const SMALL_ARGUMENTS = 2048;
 /** A result with its details is in that row, or in that of its call, if it has at most this many characters. */
 const SMALL_RESULT = 1024;
+
+/** The result of a call as columns store it; `result` null: only edited arguments so far. */
+export interface ResultRow {
+  callId: string;
+  result: string | null;
+  details: string | null;
+  editedArguments: string | null;
+}
 
 /** A result in the row of its turn; details are absent if there are none. */
 type ResultEntry = [position: number, result: Json, details?: Json];

@@ -1,11 +1,20 @@
 import type { TurnStatus } from '@patchbay/protocol';
 import type { Turn, TurnRef } from '../ports/turn.js';
 import { changedCalls } from '../ports/turn-calls.js';
+import type { OpenTurnName } from '../ports/turns.store.js';
 import { insertCalls, readCalls, updateCalls } from './call-rows.js';
 import type { SqliteDatabase } from './database.js';
-import { HAS_RESULT_ROWS, insertResults, readResults, type ResultRow } from './result-rows.js';
-import { isSmallResult, isSmallTurn, listOf, resultEntries, resultsIn, valuesIn } from './small-turns.js';
-import { callOfValues, callText, stateOf, stateText } from './turn-texts.js';
+import { HAS_RESULT_ROWS, insertResults, readResults } from './result-rows.js';
+import {
+  isSmallResult,
+  isSmallTurn,
+  listOf,
+  resultEntries,
+  type ResultRow,
+  resultsIn,
+  valuesIn,
+} from './small-turns.js';
+import { callOfValues, callText, stateOf, statePath, stateText } from './turn-texts.js';
 import type { SqlValue } from './values.js';
 
 /** Selects what `toTurn` reads. */
@@ -152,6 +161,26 @@ export function valueRow(
   if (row === null) return null;
   const [key, callStates, values, hasOtherResults] = row;
   return { key, callStates, values, hasOtherResults: hasOtherResults === 1 };
+}
+
+/** Those of these turns that are open, oldest first, after the turn `afterKey`; `limit` -1: all. */
+export function openNames(
+  database: SqliteDatabase,
+  keys: readonly number[],
+  afterKey: number | null,
+  limit: number,
+): Omit<OpenTurnName, 'workspaceId'>[] {
+  const after =
+    afterKey === null ? '' : 'AND (accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)';
+  const found = database.all<[string, string, string, number, number, 1 | null]>(
+    `SELECT session_id, turn_id, user_id, version, accepted_at, json_extract(state, '${statePath('direct')}') FROM turns
+     WHERE id IN (SELECT value FROM json_each(?)) AND status = 'open' ${after} ORDER BY accepted_at, id LIMIT ?`,
+    [JSON.stringify(keys), ...(afterKey === null ? [] : [afterKey]), limit],
+  );
+  return found.map(([sessionId, turnId, userId, version, acceptedAt, direct]) => ({
+    ...{ sessionId, turnId, userId, version, acceptedAt },
+    ...(direct === 1 && { direct: true as const }),
+  }));
 }
 
 /** The key of the turn's row; null if it has none. */

@@ -3,7 +3,7 @@ import { yieldIfBusy } from '../../common/yield-if-busy.js';
 import type { CallResult } from '../ports/turns.store.js';
 import type { SqliteDatabase } from './database.js';
 import { discard, smallColumn, stage, markReferenced } from './large-texts.js';
-import type { ResultRow } from './result-rows.js';
+import type { ResultRow } from './small-turns.js';
 
 /** The result of a write, and whether it refers to its staged texts. */
 interface Written<T> {

@@ -20,10 +20,10 @@ import { SqliteDatabase } from './database.js';
 import { readJson } from './large-texts.js';
 import { requireMember } from './members.js';
 import { OpenTurnKeys } from './open-turn-keys.js';
-import { readEditedArguments, readResults, type ResultColumns, type ResultRow } from './result-rows.js';
+import { readEditedArguments, readResults, type ResultColumns } from './result-rows.js';
 import { RecentValues } from './recent-values.js';
 import { SessionUses } from './session-uses.js';
-import { isSmallResult, isSmallTurn, resultsIn, valuesIn } from './small-turns.js';
+import { isSmallResult, isSmallTurn, type ResultRow, resultsIn, valuesIn } from './small-turns.js';
 import { TrailLog } from './trail-log.js';
 import * as rows from './turn-rows.js';
 import { markAllReferenced, TurnStaging } from './turn-staging.js';
@@ -238,17 +238,9 @@ export class SqliteTurnStore extends TurnStore {
     const workspace = this.workspaces.find(workspaceId);
     if (workspace === null) return [];
     const keys = userId === null ? this.open.ofWorkspace(workspace) : this.open.ofMember(workspace, userId);
-    const after =
-      afterKey === null ? '' : 'AND (accepted_at, id) > (SELECT accepted_at, id FROM turns WHERE id = ?)';
-    const found = this.database.all<[string, string, string, number, number, 1 | null]>(
-      `SELECT session_id, turn_id, user_id, version, accepted_at, json_extract(state, '${statePath('direct')}') FROM turns
-       WHERE id IN (SELECT value FROM json_each(?)) AND status = 'open' ${after} ORDER BY accepted_at, id LIMIT ?`,
-      [JSON.stringify(keys), ...(afterKey === null ? [] : [afterKey]), limit],
-    );
-    return found.map(([sessionId, turnId, ofUser, version, acceptedAt, direct]) => ({
-      ...{ workspaceId, sessionId, turnId, userId: ofUser, version, acceptedAt },
-      ...(direct === 1 && { direct: true as const }),
-    }));
+    return rows
+      .openNames(this.database, keys, afterKey, limit)
+      .map((name): OpenTurnName => ({ workspaceId, ...name }));
   }
 
   async openOfWorkspace(workspaceId: string): Promise<OpenCount> {

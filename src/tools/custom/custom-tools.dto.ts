@@ -13,12 +13,14 @@ import { IsLine, IsWellFormed, Nested, NestedList, Opaque } from '../../common/r
 const MAX_DESCRIPTION = 16_384;
 const MAX_GUIDANCE = 65_536;
 
-class ToolTimeoutsDto implements ToolTimeouts {
+export class ToolTimeoutsDto implements ToolTimeouts {
+  /** From the acknowledgement to running, ms. */
   @IsOptional()
   @IsInt()
   @Min(1)
   approvalMs?: number;
 
+  /** From running to the result, ms. */
   @IsOptional()
   @IsInt()
   @Min(1)
